@@ -14,6 +14,7 @@ import { WebhookSender } from "../core/webhooks/webhook-sender.ts";
 import type { WebhookWorkerDeps } from "../core/webhooks/webhook-worker.ts";
 import { Heartbeat } from "../core/workers/heartbeat.ts";
 import { Maintenance } from "../core/workers/maintenance.ts";
+import { WaitingAgents } from "../core/workers/waiting-agents.ts";
 import { createGateways } from "../gateway/create-gateways.ts";
 import { gatewayVariables } from "../gateway/gateway-variables.ts";
 import { RepositoryClones } from "../git/repository-clones.ts";
@@ -33,6 +34,7 @@ import { defaultModelOf } from "./compose-agents.ts";
 import { composeSandbox } from "./compose-sandbox.ts";
 import { nextDue } from "./cron.ts";
 import { plainLog } from "./logger.ts";
+import { isMemoryShort } from "./short-memory.ts";
 import { systemClock } from "./system-clock.ts";
 
 export interface WorkerDeps {
@@ -131,9 +133,14 @@ function runDeps(
 ): Omit<RunWorkerDeps, "worker" | "host" | "disk" | "queue"> {
   const { config, knownSecrets, logger } = bootstrap;
   const { blobs: files, pubsub, storage, writer } = deps;
+  const log = plainLog(logger);
   return {
-    ...{ storage, pubsub, writer, ...attemptDeps(bootstrap, deps, tools) },
-    log: plainLog(logger),
+    ...{ storage, pubsub, writer, log, ...attemptDeps(bootstrap, deps, tools) },
+    waitingAgents: new WaitingAgents({
+      max: config.waitingAgents,
+      isMemoryShort: () => isMemoryShort(),
+      ...{ clock: systemClock, log },
+    }),
     clock: systemClock,
     redactors: knownSecrets,
     secretBox: deps.secrets,

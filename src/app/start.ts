@@ -218,7 +218,7 @@ async function startWorker(
   await deps.queue.work(
     "run",
     config.concurrency,
-    (key, stop) => runWorker.work(key as RunId, stop),
+    (key, stop, slot) => runWorker.work(key as RunId, stop, slot),
     async () => (await localDisk.look()).takesRuns,
   );
   await deps.queue.work("inbox", THREAD_JOB_CONCURRENCY, (key, stop) => deps.inboxProcessor.work(key, stop));

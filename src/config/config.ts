@@ -73,6 +73,7 @@ export const variables = z.object({
   ...workVariables,
   ...diskVariables,
   ERRAND_CONCURRENCY: wholeNumber(1, 100).default(4),
+  ERRAND_WAITING_AGENTS: wholeNumber(0, 1_000).optional(),
   ERRAND_WORKER_HOST: z.string().max(100, "must have at most 100 characters").optional(),
   ERRAND_GIT_URL: gitUrl.default("https://github.com"),
   ERRAND_SETUP_MINUTES: wholeNumber(1, 1_440).default(10),
@@ -115,6 +116,8 @@ export interface Config {
   /** How long processed events and sent notices are kept. */
   readonly historyMs: number;
   readonly concurrency: number;
+  /** How many agents may wait for a person in one worker. */
+  readonly waitingAgents: number;
   /** The name by which runs select this worker. Undefined: it takes only runs that name no worker. */
   readonly workerHost: string | undefined;
   /** Repositories are at `<gitUrl>/<owner>/<name>.git`. */
@@ -153,6 +156,7 @@ export interface Config {
 type Env = Readonly<Record<string, string | undefined>>;
 
 const DAY_MS = 86_400_000;
+const WAITING_AGENTS_PER_SLOT = 4;
 
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.keys(variables.shape),
@@ -204,6 +208,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guide
     checkpointsMs: values.ERRAND_CHECKPOINT_DAYS * DAY_MS,
     historyMs: values.ERRAND_HISTORY_DAYS * DAY_MS,
     concurrency: values.ERRAND_CONCURRENCY,
+    waitingAgents: values.ERRAND_WAITING_AGENTS ?? WAITING_AGENTS_PER_SLOT * values.ERRAND_CONCURRENCY,
     workerHost: values.ERRAND_WORKER_HOST,
     gitUrl: values.ERRAND_GIT_URL,
     pullRequestApiUrl: pullRequestApiUrlOf(env, values.ERRAND_GIT_URL),

@@ -72,7 +72,14 @@ const ownVariableDocs = {
   ERRAND_CONCURRENCY: {
     group: "Limits",
     default: "4",
-    description: "The number of runs that one worker executes at the same time.",
+    description:
+      "The number of slots of one worker: the runs that it executes at the same time. A run that waits for a person has no slot.",
+  },
+  ERRAND_WAITING_AGENTS: {
+    group: "Limits",
+    default: "(4 × `ERRAND_CONCURRENCY`)",
+    description:
+      "The number of agents that one worker keeps while they wait for a person. With more, or while memory is short, it stops the one that waits longest; an answer resumes its session.",
   },
   ERRAND_WORKER_HOST: {
     group: "Server",

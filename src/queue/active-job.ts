@@ -1,6 +1,6 @@
 import type { PgBoss, Job as StoredJob } from "pg-boss";
 import type { Log } from "../core/ports/log.ts";
-import type { JobHandler, JobKind } from "../core/ports/queue.ts";
+import type { JobHandler, JobKind, Slot } from "../core/ports/queue.ts";
 
 export interface ActiveJobDeps {
   readonly boss: Pick<PgBoss, "complete" | "fail" | "touch">;
@@ -27,8 +27,8 @@ export class ActiveJob {
     this.#job = job;
   }
 
-  async perform(): Promise<void> {
-    await this.#end(await this.#handle());
+  async perform(slot: Slot): Promise<void> {
+    await this.#end(await this.#handle(slot));
   }
 
   /** Fails the job although its handler still runs, so that another process is given it. */
@@ -37,14 +37,14 @@ export class ActiveJob {
   }
 
   /** Returns what the handler threw. */
-  async #handle(): Promise<Error | undefined> {
+  async #handle(slot: Slot): Promise<Error | undefined> {
     const { handler, heartbeatMs, stopping } = this.#deps;
     const { data, expireInSeconds } = this.#job;
     const claim = new AbortController();
     const heartbeat = setInterval(() => void this.#beat(claim), heartbeatMs);
     const expiry = AbortSignal.timeout(expireInSeconds * 1_000);
     try {
-      await handler(data.key, AbortSignal.any([stopping, claim.signal, expiry]));
+      await handler(data.key, AbortSignal.any([stopping, claim.signal, expiry]), slot);
       return undefined;
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));

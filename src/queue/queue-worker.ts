@@ -1,11 +1,12 @@
 import type { PgBoss } from "pg-boss";
-import { ActiveJob, type ActiveJobDeps } from "./active-job.ts";
+import { Slots } from "../core/workers/slots.ts";
+import { ActiveJob, type ActiveJobDeps, type FetchedJob } from "./active-job.ts";
 
 export interface QueueWorkerDeps extends ActiveJobDeps {
   readonly boss: ActiveJobDeps["boss"] & Pick<PgBoss, "fetch">;
   /** The first one has precedence. */
   readonly queues: readonly string[];
-  /** The limit over all queues together. */
+  /** The number of slots for all queues together. */
   readonly concurrency: number;
   readonly mayTake: () => Promise<boolean>;
   readonly pollingMs: number;
@@ -13,17 +14,19 @@ export interface QueueWorkerDeps extends ActiveJobDeps {
 
 /**
  * Fetches the jobs of one kind and hands them to the handler. The library's `work` reads one queue, and two calls of it
- * cannot share a limit: a worker with a host name has two queues. One fetch asks for as many jobs as there is room for.
+ * cannot share a limit: a worker with a host name has two queues. One fetch asks for as many jobs as there are free slots.
  */
 export class QueueWorker {
   readonly #deps: QueueWorkerDeps;
   readonly #active = new Map<ActiveJob, Promise<void>>();
   readonly #ended: Promise<void>;
+  readonly #slots: Slots;
   #isWoken = false;
   #wake: () => void = () => undefined;
 
   constructor(deps: QueueWorkerDeps) {
     this.#deps = deps;
+    this.#slots = new Slots(deps.concurrency, () => this.wake());
     this.#ended = this.#run();
   }
 
@@ -55,18 +58,14 @@ export class QueueWorker {
   }
 
   async #fetch(): Promise<void> {
-    const { boss, concurrency, kind, log, mayTake, queues } = this.#deps;
+    const { kind, log, mayTake, queues } = this.#deps;
     try {
       if (!(await mayTake())) {
         return;
       }
       for (const queue of queues) {
-        const batchSize = concurrency - this.#active.size;
-        if (batchSize === 0) {
-          return;
-        }
-        for (const job of await boss.fetch<{ key: string }>(queue, { batchSize })) {
-          this.#start(new ActiveJob(this.#deps, job));
+        if (this.#slots.free > 0) {
+          await this.#fetchFrom(queue);
         }
       }
     } catch (error) {
@@ -74,12 +73,29 @@ export class QueueWorker {
     }
   }
 
-  #start(job: ActiveJob): void {
-    const performed = job.perform().finally(() => {
-      this.#active.delete(job);
-      this.wake();
+  /** The slots are taken before the fetch, because a handler may ask for its slot again meanwhile. */
+  async #fetchFrom(queue: string): Promise<void> {
+    const batchSize = this.#slots.free;
+    this.#slots.take(batchSize);
+    let started = 0;
+    try {
+      for (const job of await this.#deps.boss.fetch<{ key: string }>(queue, { batchSize })) {
+        started += 1;
+        this.#start(job);
+      }
+    } finally {
+      this.#slots.returnUnused(batchSize - started);
+    }
+  }
+
+  #start(job: FetchedJob): void {
+    const slot = this.#slots.slotOfJob();
+    const active = new ActiveJob(this.#deps, job);
+    const performed = active.perform(slot).finally(() => {
+      this.#active.delete(active);
+      slot.end();
     });
-    this.#active.set(job, performed);
+    this.#active.set(active, performed);
   }
 
   /** Waits until it is woken. Polling finds jobs whose message was lost, and jobs whose time has come. */

@@ -138,6 +138,7 @@ const PROGRESS: Columns<RunProgress> = {
   },
   pullRequest: { type: "text" },
   pullRequestStatus: { type: "jsonb", schema: PULL_REQUEST_STATUS },
+  slotWaitMs: { type: "int" },
   activity: { type: "jsonb", schema: RUN_ACTIVITY },
   othersWrote: { type: "boolean" },
   answer: { type: "text" },

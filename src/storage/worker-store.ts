@@ -15,6 +15,8 @@ const BEAT = `
   ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp(), disk_use = excluded.disk_use`;
 /** A worker of an earlier version does not report its disk. */
 const TAKES_RUNS = Prisma.raw("(disk_use ->> 'takesRuns')::boolean IS DISTINCT FROM false");
+/** A run that waits for a person has given its slot back. */
+export const HAS_SLOT = Prisma.raw("lease_expires_at > clock_timestamp() AND state <> 'BLOCKED'");
 const DELETE_GONE =
   "DELETE FROM workers WHERE last_seen_at < clock_timestamp() - $1::int * interval '1 second'";
 
@@ -57,7 +59,7 @@ export class PrismaWorkerStore implements WorkerStore {
         WHERE disk = ${disk} AND ${TAKES_RUNS} AND (${host ?? null}::text IS NULL OR worker_host = ${host ?? null})
           AND last_seen_at > clock_timestamp() - ${LIVE_SECONDS}::int * interval '1 second'
           AND capacity > (
-            SELECT count(*) FROM runs WHERE lease_worker = workers.id AND lease_expires_at > clock_timestamp())
+            SELECT count(*) FROM runs WHERE lease_worker = workers.id AND ${HAS_SLOT})
         LIMIT 1`,
     );
     return rows.length > 0;
@@ -69,10 +71,10 @@ export class PrismaWorkerStore implements WorkerStore {
         { host: string | null; slots: number; crowdedSlots: number | null; taken: number }[]
       >`
         WITH leases AS (
-          SELECT lease_worker AS id, count(*) AS held FROM runs
-          WHERE lease_expires_at > clock_timestamp() GROUP BY lease_worker)
+          SELECT lease_worker AS id, count(*) AS held FROM runs WHERE ${HAS_SLOT} GROUP BY lease_worker)
         SELECT worker_host AS host, sum(capacity)::int AS slots,
-          (sum(capacity) FILTER (WHERE NOT ${TAKES_RUNS}))::int AS "crowdedSlots", coalesce(sum(held), 0)::int AS taken
+          (sum(capacity) FILTER (WHERE NOT ${TAKES_RUNS}))::int AS "crowdedSlots",
+          coalesce(sum(least(coalesce(held, 0), capacity)), 0)::int AS taken
         FROM workers LEFT JOIN leases USING (id)
         WHERE last_seen_at > clock_timestamp() - ${LIVE_SECONDS}::int * interval '1 second'
         GROUP BY worker_host`,

@@ -87,6 +87,39 @@ export function describeQueue(name: string, open: OpenQueue): void {
       work.finishAll();
     });
 
+    test("a handler that gives its slot back lets another job begin, and gets the next free slot before waiting jobs", async () => {
+      const work = new Work(true);
+      const waits = Promise.withResolvers<void>();
+      let hasSlotAgain = false;
+      const { handler } = work;
+      await harness.queue.work("run", 1, async (key, signal, slot) => {
+        if (key === "a") {
+          slot.release();
+          await waits.promise;
+          await slot.reacquire(signal);
+          hasSlotAgain = true;
+        }
+        await handler(key, signal);
+      });
+      await harness.send({ kind: "run", key: "a" });
+      await harness.send({ kind: "run", key: "b" });
+      await harness.until(() => work.open.length === 1, "the job after the one that waits");
+      expect(work.open).toEqual(["b"]);
+
+      await harness.send({ kind: "run", key: "c" });
+      waits.resolve();
+      await waits.promise;
+      expect(hasSlotAgain).toBe(false);
+      work.finish("b");
+
+      await harness.until(() => work.open.length === 1, "the job that waited");
+      expect(work.open).toEqual(["a"]);
+      work.finish("a");
+      await harness.until(() => work.open.length === 1, "the last job");
+      expect(work.started).toEqual(["b", "a", "c"]);
+      work.finishAll();
+    });
+
     test("a job whose handler throws is handed out again", async () => {
       const work = new Work();
       work.failures = 1;

@@ -20,6 +20,7 @@ import { SkillFinder } from "../../src/core/skills/skill-finder.ts";
 import type { Storage } from "../../src/core/storage.ts";
 import { NoticeWriter } from "../../src/core/threads/notice-writer.ts";
 import { Maintenance } from "../../src/core/workers/maintenance.ts";
+import { WaitingAgents } from "../../src/core/workers/waiting-agents.ts";
 import { createKnownSecrets } from "../../src/secrets/redaction.ts";
 import { createSecretBox } from "../../src/secrets/secret-box.ts";
 import { agentChoice } from "./agent-choice.ts";
@@ -40,6 +41,7 @@ import { wholeLog } from "./whole-log.ts";
 
 export const LEASE_MS = 10_000;
 const MINUTE_MS = 60_000;
+const SLOTS = 4;
 export const LIMITS = {
   inactivityMs: 15 * MINUTE_MS,
   turnMs: 120 * MINUTE_MS,
@@ -73,6 +75,7 @@ export class CoreHarness {
   readonly installationHealth: InstallationHealth;
   readonly inboxProcessor: InboxProcessor;
   readonly outboxDispatcher: OutboxDispatcher;
+  isMemoryShort = false;
   readonly #workerDeps: RunWorkerDeps;
 
   constructor() {
@@ -135,7 +138,12 @@ export class CoreHarness {
       secretBox,
     };
     const { agents: runner, blobs, changes, gateways, pullRequests, workspaces } = this;
-    const shared = { skills: this.skills, blobs, workspaces, gateways, changes, pullRequests };
+    const waitingAgents = new WaitingAgents({
+      max: 4 * SLOTS,
+      isMemoryShort: async () => this.isMemoryShort,
+      ...{ clock, log },
+    });
+    const shared = { waitingAgents, skills: this.skills, blobs, workspaces, gateways, changes, pullRequests };
     this.#workerDeps = { storage, pubsub, clock, writer, log, ...shared, agents: runner, ...worker };
   }
 
@@ -163,7 +171,7 @@ export class CoreHarness {
 
   /** Starts to handle jobs. */
   async start(worker = this.worker()): Promise<void> {
-    await this.queue.work("run", 4, (key, stop) => worker.work(key as RunId, stop));
+    await this.queue.work("run", SLOTS, (key, stop, slot) => worker.work(key as RunId, stop, slot));
     await this.queue.work("inbox", 4, (key, stop) => this.inboxProcessor.work(key, stop));
     await this.queue.work("deliver", 4, (key, stop) => this.outboxDispatcher.work(key, stop));
     await quiet();

@@ -28,7 +28,7 @@ function addWorkerMetrics(registry: Registry, workers: readonly LiveWorker[]): v
   const registers = [registry];
   const slots = new Gauge({
     name: "errand_worker_slots",
-    help: "The largest number of runs at a time of a worker.",
+    help: "The largest number of runs at a time of a worker, without those that wait for a person.",
     labelNames: ["worker"],
     registers,
   });

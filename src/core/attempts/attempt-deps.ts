@@ -5,6 +5,7 @@ import type { BlobStore } from "../ports/blob-store.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { PubSub } from "../ports/pubsub.ts";
+import type { Slot } from "../ports/queue.ts";
 import type { PullRequests } from "../pull-requests/pull-requests.ts";
 import type { PullRequestSetting, Run } from "../runs/run.ts";
 import type { RunRedactors } from "../secrets/redactor.ts";
@@ -12,6 +13,7 @@ import type { SecretBox } from "../secrets/secret-box.ts";
 import type { SkillLibrary } from "../skills/skill-library.ts";
 import type { Storage } from "../storage.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
+import type { WaitingAgents } from "../workers/waiting-agents.ts";
 import type { ChangeTracker } from "../workspaces/change-tracker.ts";
 import type { WorkspaceProvider } from "../workspaces/workspace.ts";
 
@@ -45,6 +47,8 @@ export interface AttemptDeps {
   /** The name of this worker, for people. */
   readonly worker: string;
   readonly stop: AbortSignal;
+  readonly slot: Slot;
+  readonly waitingAgents: Pick<WaitingAgents, "add">;
 }
 
 /** The operator's settings for all runs. */

@@ -4,6 +4,7 @@ import type { InputFiles } from "../workspaces/input-files.ts";
 import type { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
 import type { AttemptAbort } from "./attempt-abort.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
+import type { AttemptSlot } from "./attempt-slot.ts";
 import type { EventRecorder } from "./event-recorder.ts";
 import type { LeaseWriter } from "./lease-writer.ts";
 
@@ -12,6 +13,7 @@ export interface AttemptServices {
   readonly deps: AttemptDeps;
   readonly abort: AttemptAbort;
   readonly lease: LeaseWriter;
+  readonly slot: AttemptSlot;
   readonly recorder: EventRecorder;
   readonly saver: WorkspaceSaver;
   readonly inputFiles: InputFiles;

@@ -4,8 +4,9 @@ import { cleaned } from "../clean-text.ts";
 import { AppError, StorageUnavailable } from "../errors.ts";
 import { budgetUsedUp } from "../limits/budget.ts";
 import { LogLimit } from "../limits/log-limit.ts";
+import type { PausableTimer } from "../limits/pausable-timer.ts";
 import { priorWorkMs } from "../limits/prior-usage.ts";
-import { limitAttempt } from "../limits/turn-limits.ts";
+import { attemptTimer } from "../limits/turn-limits.ts";
 import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
 import { limitWorkspace } from "../limits/workspace-limit.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
@@ -22,6 +23,7 @@ import { type AbortReason, AttemptAbort, runFailureOf } from "./attempt-abort.ts
 import { type AttemptContext, type AttemptContextRequest, prepareAttemptContext } from "./attempt-context.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 import type { AttemptServices } from "./attempt-services.ts";
+import { AttemptSlot } from "./attempt-slot.ts";
 import {
   decideFailure,
   decideHandBack,
@@ -44,6 +46,7 @@ export class Attempt {
   readonly #secrets: RunSecrets;
   readonly #watch: RunWatch;
   readonly #logLimit: LogLimit;
+  readonly #time: PausableTimer;
   readonly #activity: ActivityReporter;
   #gateway: Gateway | undefined;
   #changes: ChangeCollector | undefined;
@@ -60,10 +63,12 @@ export class Attempt {
     const abort = new AttemptAbort();
     const lease = new LeaseWriter({ runs: storage.runs, runId: run.id, token, clock, writer });
     this.#logLimit = new LogLimit(deps.settings, abort);
+    this.#time = attemptTimer(clock, deps.settings, abort);
     this.#services = {
       deps,
       abort,
       lease,
+      slot: new AttemptSlot(deps.slot, abort, this.#time),
       recorder: new EventRecorder(clock, this.#secrets, (updates) => this.#store(updates)),
       saver: new WorkspaceSaver(deps, lease),
       inputFiles: new InputFiles(deps),
@@ -93,14 +98,14 @@ export class Attempt {
       stopping();
     }
     this.#watch.start();
-    const stopLimit = limitAttempt(deps.clock, deps.settings, abort);
+    this.#time.run();
     const stopWatch = limitWorkspace(deps, abort);
     try {
       await this.#perform();
     } catch (error) {
       this.#fail(error);
     } finally {
-      stopLimit();
+      this.#time.pause();
       stopWatch();
       // Stop the watch even if the clean-up fails: a lease that is renewed without an attempt would hold the run for
       // ever.
@@ -343,13 +348,15 @@ export class Attempt {
   }
 }
 
-/** Neither a worker that stops nor an unavailable storage says anything about the run. */
+/** Neither a worker that stops, nor an unavailable storage, nor a late answer says anything about the run. */
 function handBackOf(reason: AbortReason | undefined): HandBack {
   switch (reason?.kind) {
     case "stopping":
       return { reason: "Its worker stops.", isBlameless: true };
     case "unstored":
       return { reason: "The database was unavailable.", isBlameless: true };
+    case "unanswered":
+      return { reason: "The agent was stopped while it waited for an answer.", isBlameless: true };
     default:
       return { reason: "The attempt is over.", isBlameless: false };
   }

@@ -1,7 +1,7 @@
 import { AppError } from "../errors.ts";
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
 import { CHANNELS } from "../ports/pubsub.ts";
-import type { Queue } from "../ports/queue.ts";
+import type { Queue, Slot } from "../ports/queue.ts";
 import { logRunEnd } from "../runs/log-run-end.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
@@ -11,12 +11,16 @@ import { Attempt } from "./attempt.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 import { decideClaim, decideRecovery } from "./decide-attempt.ts";
 
-export interface RunWorkerDeps extends Omit<AttemptDeps, "run" | "storage" | "token" | "stop" | "redact"> {
+export interface RunWorkerDeps
+  extends Omit<AttemptDeps, "run" | "slot" | "storage" | "token" | "stop" | "redact"> {
   /** The name by which runs ask for this worker. */
   readonly host?: string;
   readonly queue: Pick<Queue, "ensure">;
   readonly storage: AttemptDeps["storage"] & Pick<Storage, "workers">;
 }
+
+/** The slot of a run that no queue handed out. */
+const UNLIMITED: Slot = { release: () => undefined, reacquire: async () => undefined };
 
 /** How long a run waits at most for the worker that has its files, while that worker is free. */
 const PREFER_MS = 2_000;
@@ -33,7 +37,7 @@ export class RunWorker {
   }
 
   /** Can be called repeatedly: a second call finds nothing to do. `stop` asks to hand the run back soon. */
-  async work(runId: RunId, stop: AbortSignal): Promise<void> {
+  async work(runId: RunId, stop: AbortSignal, slot: Slot = UNLIMITED): Promise<void> {
     // This must throw: a job whose handler returns is deleted, and the run would wait without one.
     stop.throwIfAborted();
     const token = newId<LeaseToken>(this.#deps.clock.now());
@@ -42,7 +46,7 @@ export class RunWorker {
       return;
     }
     this.#deps.log.info("run.claimed", { runId, attempt: run.attempt });
-    await new Attempt({ ...this.#deps, run, token, stop }).perform();
+    await new Attempt({ ...this.#deps, run, token, stop, slot }).perform();
   }
 
   /** Takes a run away from a lost worker, so that another worker can claim it. */

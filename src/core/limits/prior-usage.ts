@@ -34,14 +34,14 @@ export async function priorCostUsd(
 }
 
 /**
- * How long agents worked on the run, according to its log. Time spent waiting for a person or a worker does not
+ * How long agents worked on the run, according to its log. Time spent waiting for a person, a worker or a slot does not
  * count.
  */
 export async function priorWorkMs(
   deps: EventLogDeps,
-  { id, lastSeq }: Pick<Run, "id" | "lastSeq">,
+  { id, lastSeq, slotWaitMs = 0 }: Pick<Run, "id" | "lastSeq" | "slotWaitMs">,
 ): Promise<number> {
-  let workedMs = 0;
+  let workedMs = -slotWaitMs;
   let since: Date | undefined;
   for await (const event of readLog(deps, { id, lastSeq, kinds: ["run.state"] })) {
     if (since !== undefined) {
@@ -49,7 +49,7 @@ export async function priorWorkMs(
     }
     since = beginsWork(event) ? event.at : undefined;
   }
-  return workedMs;
+  return Math.max(0, workedMs);
 }
 
 function beginsWork({ body }: RunEvent): boolean {

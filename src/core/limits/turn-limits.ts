@@ -105,14 +105,16 @@ export class TurnLimits {
   }
 }
 
-/** Aborts the attempt when it takes too long in total. The returned function cancels the limit. */
-export function limitAttempt(
+/** Aborts the attempt when it takes too long in total. The caller runs the timer. */
+export function attemptTimer(
   clock: Clock,
   { attemptMs }: Pick<RunSettings, "attemptMs">,
   abort: AttemptAbort,
-): Stop {
+): PausableTimer {
   const message = `The run was worked on for ${minutes(attemptMs)} without a break, which is the limit here.`;
-  return clock.after(attemptMs, () => abort.abort({ kind: "failed", failure: timedOut(message) }));
+  return new PausableTimer(clock, attemptMs, () =>
+    abort.abort({ kind: "failed", failure: timedOut(message) }),
+  );
 }
 
 function timedOut(message: string): RunFailure {

@@ -25,13 +25,27 @@ export type JobKind = (typeof JOB_KINDS)[number];
  * If a handler throws, its job is handed out again, later each time. `signal` fires when the worker stops, when the job
  * takes too long, and when another worker has been given the job (except a run, where the lease decides).
  */
-export type JobHandler = (key: string, signal: AbortSignal) => Promise<void>;
+export type JobHandler = (key: string, signal: AbortSignal, slot: Slot) => Promise<void>;
+
+/** The place of a job among those that its process handles at a time. A handler has it at its start. */
+export interface Slot {
+  /**
+   * Gives the slot back while the handler waits for something that needs no worker: a person, or the image of a container.
+   * Another job begins meanwhile.
+   */
+  release(): void;
+  /**
+   * Resolves when the handler has a slot again: the next free one, ahead of all jobs that have not begun. Also resolves when
+   * `signal` is aborted, then without a slot: the handler only cleans up. Does nothing for a handler that has its slot.
+   */
+  reacquire(signal: AbortSignal): Promise<void>;
+}
 
 /** Hands jobs to this process. Jobs that belong to a change are stored with its transaction, not through this port. */
 export interface Queue {
   /**
-   * Begins to hand jobs of a kind to `handler`, at most `concurrency` at a time in this process, and none while `mayTake`
-   * says no. It is asked before each look for jobs.
+   * Begins to hand jobs of a kind to `handler`, and none while `mayTake` says no. It is asked before each look for jobs. At
+   * most `concurrency` handlers have a slot at a time in this process.
    */
   work(
     kind: JobKind,

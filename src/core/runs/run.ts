@@ -232,6 +232,8 @@ export interface RunProgress {
   readonly pullRequest?: string;
   /** What the platform last said about it. */
   readonly pullRequestStatus?: PullRequestStatus;
+  /** How long agents with an answer waited for a slot of their worker, while the run was INPROGRESS. */
+  readonly slotWaitMs?: number;
   readonly activity?: RunActivity | undefined;
   /** Someone other than the creator wrote something that is given to the agent. */
   readonly othersWrote?: boolean;
@@ -279,6 +281,7 @@ export const UNLISTED_MEMBERS = [
   "lostAttempts",
   "preparesOnly",
   "skillSnapshots",
+  "slotWaitMs",
   "workCheckpoint",
 ] as const satisfies readonly (keyof Run)[];
 

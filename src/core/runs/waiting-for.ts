@@ -49,12 +49,20 @@ function decisionOf({ approval, permission }: ListedRun): Reason | undefined {
   return approval && { reason: "approval", message: `The run must be approved. ${approval.reason}` };
 }
 
-/** An attempt that has not given up the run yet is no wait for a worker. */
+const ANSWERED = "The question is answered. The agent continues with the next free slot of its worker.";
+
+/**
+ * An attempt that has not given up the run yet is no wait for a worker, unless its agent needs a slot to continue with an
+ * answer.
+ */
 function workerFor(
-  { config: { worker_host: host }, lease, state }: ListedRun,
+  { config: { worker_host: host }, lease, permission, state }: ListedRun,
   availability: Availability | undefined,
   isRecent: boolean,
 ): Reason | undefined {
+  if (state === "INPROGRESS" && permission?.answer !== undefined && !isRecent) {
+    return { reason: "capacity", message: ANSWERED };
+  }
   if (state !== "QUEUED" || lease !== undefined) {
     return undefined;
   }

@@ -1,22 +1,21 @@
 import type { PermissionRequest } from "../agents/agent-runner.ts";
-import type { LeaseWriter } from "../attempts/lease-writer.ts";
-import type { Clock, Stop } from "../ports/clock.ts";
+import type { AttemptServices } from "../attempts/attempt-services.ts";
+import type { Stop } from "../ports/clock.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 
-/** Asks people the questions of the agent. It asks one question at a time, and the run is BLOCKED while it waits. */
+/**
+ * Asks people the questions of the agent. It asks one question at a time, and the run is BLOCKED while it waits. Meanwhile
+ * the run has no slot of its worker. Its agent is kept for `idleMs`, unless other waiting agents need the room.
+ */
 export class PermissionBroker {
-  readonly #lease: LeaseWriter;
-  readonly #clock: Clock;
+  readonly #services: Pick<AttemptServices, "abort" | "deps" | "lease" | "slot">;
   readonly #idleMs: number;
-  readonly #unanswered: () => void;
   #waiting: { readonly permissionId: string; answer(optionId: string | null | undefined): void } | undefined;
   #lastQuestion: Promise<unknown> = Promise.resolve();
 
-  constructor(lease: LeaseWriter, clock: Clock, idleMs: number, unanswered: () => void) {
-    this.#lease = lease;
-    this.#clock = clock;
+  constructor(services: Pick<AttemptServices, "abort" | "deps" | "lease" | "slot">, idleMs: number) {
+    this.#services = services;
     this.#idleMs = idleMs;
-    this.#unanswered = unanswered;
   }
 
   ask(request: PermissionRequest): Promise<string | undefined> {
@@ -41,21 +40,39 @@ export class PermissionBroker {
   }
 
   async #askOne(request: PermissionRequest): Promise<string | undefined> {
+    const { deps, lease, slot } = this.#services;
     const answer = new Promise<string | null | undefined>((resolve) => {
       this.#waiting = { permissionId: request.permissionId, answer: resolve };
     });
-    const { value: isAsked } = await this.#lease.write((edit) => decideQuestion(edit, request));
+    const { value: isAsked } = await lease.write((edit) => decideQuestion(edit, request));
     if (!isAsked) {
-      this.abandon();
+      this.#waiting = undefined;
+      return undefined;
     }
-    const stopTimer: Stop = this.#clock.after(this.#idleMs, this.#unanswered);
+    const stopWait = this.#waitWithoutSlot();
     const optionId = await answer;
-    stopTimer();
+    stopWait();
     this.#waiting = undefined;
-    if (optionId !== undefined) {
-      await this.#lease.write((edit) => edit.set({ permission: undefined }));
+    const answeredMs = deps.clock.elapsedMs();
+    // Without a slot the agent must not continue. The end of the attempt keeps the answer for the next one.
+    if (optionId === undefined || !(await slot.reacquire())) {
+      return undefined;
     }
+    const waitedMs = Math.round(deps.clock.elapsedMs() - answeredMs);
+    await lease.write((edit) => decideContinuation(edit, waitedMs));
     return optionId ?? undefined;
+  }
+
+  #waitWithoutSlot(): Stop {
+    const { abort, deps, slot } = this.#services;
+    const unanswered = () => abort.abort({ kind: "unanswered" });
+    const stopTimer = deps.clock.after(this.#idleMs, unanswered);
+    const leave = deps.waitingAgents.add(unanswered);
+    slot.release();
+    return () => {
+      stopTimer();
+      leave();
+    };
   }
 }
 
@@ -69,6 +86,14 @@ function decideQuestion(edit: RunEdit, request: PermissionRequest): boolean {
   edit.moveTo("BLOCKED", { status: { message: `The agent asks: ${request.title}` } });
   edit.notices.postQuestion(questionText(request));
   return true;
+}
+
+/** The agent gets its answer. */
+function decideContinuation(edit: RunEdit, waitedMs: number): void {
+  edit.set({ permission: undefined });
+  if (waitedMs > 0) {
+    edit.set({ slotWaitMs: (edit.run.slotWaitMs ?? 0) + waitedMs });
+  }
 }
 
 function questionText({ title, options }: PermissionRequest): string {

@@ -64,15 +64,13 @@ export class TurnRunner {
 
   constructor(services: AttemptServices, turnDeps: TurnRunnerDeps) {
     const { abort, lease, deps, recorder } = services;
-    const { clock, log, run } = deps;
+    const { log, run } = deps;
     this.#services = services;
     this.#deps = turnDeps;
     this.#run = turnDeps.run;
     this.#knows = turnDeps.knows;
     this.#missing = turnDeps.missing;
-    this.#permissions = new PermissionBroker(lease, clock, idleMs(run), () =>
-      abort.abort({ kind: "unanswered" }),
-    );
+    this.#permissions = new PermissionBroker(services, idleMs(run));
     this.#limits = new TurnLimits({ ...deps, abort, isHeldBack: () => recorder.room() !== undefined });
     this.#steering = new Steering({ lease, log, run, taken: this.#taken });
     this.#unwatch = turnDeps.attemptContext.gateway.watch(() => {
@@ -83,10 +81,14 @@ export class TurnRunner {
 
   /** Runs one turn. True when another turn follows. */
   async next(): Promise<boolean> {
-    const { abort } = this.#services;
+    const { abort, slot } = this.#services;
     const exhausted = this.#deps.budget.exhausted(this.#run);
     if (exhausted !== undefined) {
       abort.abort({ kind: "failed", failure: exhausted });
+      return false;
+    }
+    // A turn that ended while its question was open has left the attempt without a slot.
+    if (!(await slot.reacquire())) {
       return false;
     }
     const begun = await this.#begin();

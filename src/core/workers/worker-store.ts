@@ -22,6 +22,9 @@ export interface HostLoad {
   readonly slots: number;
   /** Those of workers whose disk has no space for another run. */
   readonly crowdedSlots?: number;
-  /** The number of runs whose lease they hold. */
+  /**
+   * The number of slots that runs have. A run that is BLOCKED has none, and a run whose answered question waits for a slot
+   * counts only up to the slots of its worker.
+   */
   readonly taken: number;
 }

@@ -6,7 +6,7 @@ export interface Worker {
   readonly host?: string;
   /** The id of its data directory, which stays when the worker is restarted. */
   readonly disk?: string;
-  /** The largest number of runs at a time. */
+  /** The largest number of runs at a time, without those that wait for a person. */
   readonly slots: number;
   readonly sandbox: { readonly name: string; readonly isolated: boolean };
   /** Undefined: it has not reported it. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { LeaseToken } from "../../../src/core/ids.ts";
+import type { RunState } from "../../../src/core/runs/states.ts";
 import type { Worker } from "../../../src/core/workers/worker.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";
@@ -58,6 +59,24 @@ export function describeWorkers(harness: () => StorageHarness): void {
 
       expect(await loadsOf(host)).toEqual([{ host, slots: 5, taken: 2 }]);
       expect(await loadsOf(randomUUID())).toEqual([]);
+    });
+
+    test("a run that waits for a person has no slot, and runs without a slot do not count as taken", async () => {
+      const [disk, host] = [randomUUID(), randomUUID()];
+      const [one, two] = [aWorker({ disk, host, slots: 1 }), aWorker({ host, slots: 2 })];
+      for (const worker of [one, two]) {
+        await store().beat(worker);
+      }
+      await aRunHeldBy(harness(), one.id, "BLOCKED");
+      expect(await loadsOf(host)).toEqual([{ host, slots: 3, taken: 0 }]);
+      expect(await store().hasRoom(disk, host)).toBe(true);
+
+      // One of them has an answer and waits for the slot of the other.
+      await aRunHeldBy(harness(), one.id, "INPROGRESS");
+      await aRunHeldBy(harness(), one.id, "INPROGRESS");
+
+      expect(await loadsOf(host)).toEqual([{ host, slots: 3, taken: 1 }]);
+      expect(await store().hasRoom(disk, host)).toBe(false);
     });
 
     test("workers without a name share one load", async () => {
@@ -119,8 +138,12 @@ function aWorker(changes: Partial<Worker> = {}): Worker {
   return { id: randomUUID(), slots: 4, sandbox: { name: "local", isolated: false }, ...changes };
 }
 
-async function aRunHeldBy(harness: StorageHarness, worker: string): Promise<void> {
+async function aRunHeldBy(
+  harness: StorageHarness,
+  worker: string,
+  state: RunState = "INPROGRESS",
+): Promise<void> {
   const { id } = await aStoredRun(harness);
   const lease = { token: randomUUID() as LeaseToken, worker, ttlMs: 60_000 };
-  await harness.storage.runs.change(id, ({ run }) => aChange(run, { lease }));
+  await harness.storage.runs.change(id, ({ run }) => aChange(run, { lease, progress: { ...run, state } }));
 }

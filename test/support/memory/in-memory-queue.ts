@@ -1,6 +1,7 @@
 import type { Clock } from "../../../src/core/ports/clock.ts";
-import type { Job, JobHandler, JobKind, Queue } from "../../../src/core/ports/queue.ts";
+import type { Job, JobHandler, JobKind, Queue, Slot } from "../../../src/core/ports/queue.ts";
 import { withTimeout } from "../../../src/core/with-timeout.ts";
+import { Slots } from "../../../src/core/workers/slots.ts";
 
 interface WaitingJob {
   readonly job: Job;
@@ -10,7 +11,7 @@ interface WaitingJob {
 
 interface Worker {
   readonly handler: JobHandler;
-  free: number;
+  readonly slots: Slots;
 }
 
 const RETRY_MIN_MS = 1_000;
@@ -34,7 +35,7 @@ export class InMemoryQueue implements Queue {
   }
 
   async work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void> {
-    this.#workers.set(kind, { handler, free: concurrency });
+    this.#workers.set(kind, { handler, slots: new Slots(concurrency, () => this.#handOut()) });
     this.#handOut();
   }
 
@@ -85,7 +86,7 @@ export class InMemoryQueue implements Queue {
       const worker = this.#workers.get(waiting.job.kind);
       const { disk, host } = waiting.job;
       const isOurs = disk === undefined ? host === undefined || host === this.#host : disk === this.#disk;
-      const isFree = worker !== undefined && worker.free > 0 && !this.#active.has(nameOf(waiting.job));
+      const isFree = worker !== undefined && worker.slots.free > 0 && !this.#active.has(nameOf(waiting.job));
       if (isOurs && isFree && waiting.dueAt <= now) {
         this.#start(waiting, worker);
       }
@@ -94,19 +95,20 @@ export class InMemoryQueue implements Queue {
 
   #start(waiting: WaitingJob, worker: Worker): void {
     this.#waiting = this.#waiting.filter((other) => other !== waiting);
-    worker.free -= 1;
+    worker.slots.take(1);
+    const slot = worker.slots.slotOfJob();
     const name = nameOf(waiting.job);
-    const done = this.#perform(waiting, worker).finally(() => {
-      worker.free += 1;
+    const done = this.#perform(waiting, worker.handler, slot).finally(() => {
       this.#active.delete(name);
+      slot.end();
       this.#handOut();
     });
     this.#active.set(name, done);
   }
 
-  async #perform({ job, failures }: WaitingJob, { handler }: Worker): Promise<void> {
+  async #perform({ job, failures }: WaitingJob, handler: JobHandler, slot: Slot): Promise<void> {
     try {
-      await handler(job.key, this.#stopping.signal);
+      await handler(job.key, this.#stopping.signal, slot);
     } catch {
       this.#keep(job, Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** failures), failures + 1);
     }

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import { JOB_KINDS } from "../../../src/core/ports/queue.ts";
+import { JOB_KINDS, type Slot } from "../../../src/core/ports/queue.ts";
 import { ActiveJob, type ActiveJobDeps } from "../../../src/queue/active-job.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";
+
+const SLOT: Slot = { release: () => undefined, reacquire: async () => undefined };
 
 test.each(JOB_KINDS)(
   "a handler whose job moved to another worker (%s) is aborted, unless the job is a run's",
@@ -27,7 +29,7 @@ test.each(JOB_KINDS)(
     const fetched = { id: "1", name: kind, retryCount: 0, data: { key: "a" }, expireInSeconds: 60 };
     const job = new ActiveJob(deps, fetched);
 
-    const performed = job.perform();
+    const performed = job.perform(SLOT);
     await waitFor(() => beats > 1, { what: "the second heartbeat" });
 
     expect(handlerSignal?.aborted).toBe(kind !== "run");

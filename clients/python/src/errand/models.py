@@ -220,7 +220,7 @@ class RunWaitingFor(Model):
 
     reason: Literal["approval", "question", "worker_host", "capacity", "disk"] | str
     """
-    `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free. `disk`: the disks of the free workers are nearly full.
+    `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. `disk`: the disks of the free workers are nearly full.
     """
     message: str
     """

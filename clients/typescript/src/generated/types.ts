@@ -219,7 +219,7 @@ export type RunCreatorInfo = {
  */
 export type RunWaitingFor = {
     /**
-     * `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free. `disk`: the disks of the free workers are nearly full.
+     * `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. `disk`: the disks of the free workers are nearly full.
      */
     reason: 'approval' | 'question' | 'worker_host' | 'capacity' | 'disk';
     /**

@@ -3673,6 +3673,7 @@ export const RunScalarFieldEnum = {
   waitingFollowUp: 'waitingFollowUp',
   pullRequest: 'pullRequest',
   pullRequestStatus: 'pullRequestStatus',
+  slotWaitMs: 'slotWaitMs',
   activity: 'activity',
   othersWrote: 'othersWrote',
   answer: 'answer',

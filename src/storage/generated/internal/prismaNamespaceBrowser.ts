@@ -253,6 +253,7 @@ export const RunScalarFieldEnum = {
   waitingFollowUp: 'waitingFollowUp',
   pullRequest: 'pullRequest',
   pullRequestStatus: 'pullRequestStatus',
+  slotWaitMs: 'slotWaitMs',
   activity: 'activity',
   othersWrote: 'othersWrote',
   answer: 'answer',

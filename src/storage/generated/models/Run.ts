@@ -30,6 +30,7 @@ export type RunAvgAggregateOutputType = {
   turn: number | null
   attempt: number | null
   lostAttempts: number | null
+  slotWaitMs: number | null
   totalTokens: number | null
   costUsd: runtime.Decimal | null
   lastSeq: number | null
@@ -45,6 +46,7 @@ export type RunSumAggregateOutputType = {
   turn: number | null
   attempt: number | null
   lostAttempts: number | null
+  slotWaitMs: number | null
   totalTokens: bigint | null
   costUsd: runtime.Decimal | null
   lastSeq: number | null
@@ -100,6 +102,7 @@ export type RunMinAggregateOutputType = {
   checkpointAt: Date | null
   checkpointGaps: string | null
   pullRequest: string | null
+  slotWaitMs: number | null
   othersWrote: boolean | null
   answer: string | null
   totalTokens: bigint | null
@@ -161,6 +164,7 @@ export type RunMaxAggregateOutputType = {
   checkpointAt: Date | null
   checkpointGaps: string | null
   pullRequest: string | null
+  slotWaitMs: number | null
   othersWrote: boolean | null
   answer: string | null
   totalTokens: bigint | null
@@ -236,6 +240,7 @@ export type RunCountAggregateOutputType = {
   waitingFollowUp: number
   pullRequest: number
   pullRequestStatus: number
+  slotWaitMs: number
   activity: number
   othersWrote: number
   answer: number
@@ -261,6 +266,7 @@ export type RunAvgAggregateInputType = {
   turn?: true
   attempt?: true
   lostAttempts?: true
+  slotWaitMs?: true
   totalTokens?: true
   costUsd?: true
   lastSeq?: true
@@ -276,6 +282,7 @@ export type RunSumAggregateInputType = {
   turn?: true
   attempt?: true
   lostAttempts?: true
+  slotWaitMs?: true
   totalTokens?: true
   costUsd?: true
   lastSeq?: true
@@ -331,6 +338,7 @@ export type RunMinAggregateInputType = {
   checkpointAt?: true
   checkpointGaps?: true
   pullRequest?: true
+  slotWaitMs?: true
   othersWrote?: true
   answer?: true
   totalTokens?: true
@@ -392,6 +400,7 @@ export type RunMaxAggregateInputType = {
   checkpointAt?: true
   checkpointGaps?: true
   pullRequest?: true
+  slotWaitMs?: true
   othersWrote?: true
   answer?: true
   totalTokens?: true
@@ -467,6 +476,7 @@ export type RunCountAggregateInputType = {
   waitingFollowUp?: true
   pullRequest?: true
   pullRequestStatus?: true
+  slotWaitMs?: true
   activity?: true
   othersWrote?: true
   answer?: true
@@ -631,6 +641,7 @@ export type RunGroupByOutputType = {
   waitingFollowUp: runtime.JsonValue | null
   pullRequest: string | null
   pullRequestStatus: runtime.JsonValue | null
+  slotWaitMs: number | null
   activity: runtime.JsonValue | null
   othersWrote: boolean | null
   answer: string | null
@@ -731,6 +742,7 @@ export type RunWhereInput = {
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
   pullRequestStatus?: Prisma.JsonNullableFilter<"Run">
+  slotWaitMs?: Prisma.IntNullableFilter<"Run"> | number | null
   activity?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -816,6 +828,7 @@ export type RunOrderByWithRelationInput = {
   waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
   pullRequest?: Prisma.SortOrderInput | Prisma.SortOrder
   pullRequestStatus?: Prisma.SortOrderInput | Prisma.SortOrder
+  slotWaitMs?: Prisma.SortOrderInput | Prisma.SortOrder
   activity?: Prisma.SortOrderInput | Prisma.SortOrder
   othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -904,6 +917,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
   pullRequestStatus?: Prisma.JsonNullableFilter<"Run">
+  slotWaitMs?: Prisma.IntNullableFilter<"Run"> | number | null
   activity?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -989,6 +1003,7 @@ export type RunOrderByWithAggregationInput = {
   waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
   pullRequest?: Prisma.SortOrderInput | Prisma.SortOrder
   pullRequestStatus?: Prisma.SortOrderInput | Prisma.SortOrder
+  slotWaitMs?: Prisma.SortOrderInput | Prisma.SortOrder
   activity?: Prisma.SortOrderInput | Prisma.SortOrder
   othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -1074,6 +1089,7 @@ export type RunScalarWhereWithAggregatesInput = {
   waitingFollowUp?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   pullRequest?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   pullRequestStatus?: Prisma.JsonNullableWithAggregatesFilter<"Run">
+  slotWaitMs?: Prisma.IntNullableWithAggregatesFilter<"Run"> | number | null
   activity?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   othersWrote?: Prisma.BoolNullableWithAggregatesFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
@@ -1150,6 +1166,7 @@ export type RunCreateInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -1235,6 +1252,7 @@ export type RunUncheckedCreateInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -1318,6 +1336,7 @@ export type RunUpdateInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1403,6 +1422,7 @@ export type RunUncheckedUpdateInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1487,6 +1507,7 @@ export type RunCreateManyInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -1563,6 +1584,7 @@ export type RunUpdateManyMutationInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1640,6 +1662,7 @@ export type RunUncheckedUpdateManyInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1727,6 +1750,7 @@ export type RunCountOrderByAggregateInput = {
   waitingFollowUp?: Prisma.SortOrder
   pullRequest?: Prisma.SortOrder
   pullRequestStatus?: Prisma.SortOrder
+  slotWaitMs?: Prisma.SortOrder
   activity?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
@@ -1750,6 +1774,7 @@ export type RunAvgOrderByAggregateInput = {
   turn?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
+  slotWaitMs?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
@@ -1805,6 +1830,7 @@ export type RunMaxOrderByAggregateInput = {
   checkpointAt?: Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrder
   pullRequest?: Prisma.SortOrder
+  slotWaitMs?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -1866,6 +1892,7 @@ export type RunMinOrderByAggregateInput = {
   checkpointAt?: Prisma.SortOrder
   checkpointGaps?: Prisma.SortOrder
   pullRequest?: Prisma.SortOrder
+  slotWaitMs?: Prisma.SortOrder
   othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
@@ -1887,6 +1914,7 @@ export type RunSumOrderByAggregateInput = {
   turn?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   lostAttempts?: Prisma.SortOrder
+  slotWaitMs?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   lastSeq?: Prisma.SortOrder
@@ -2002,6 +2030,14 @@ export type IntFieldUpdateOperationsInput = {
   divide?: number
 }
 
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
+}
+
 export type RunUpdatewarningsInput = {
   set?: string[]
   push?: string | string[]
@@ -2013,14 +2049,6 @@ export type BigIntFieldUpdateOperationsInput = {
   decrement?: bigint | number
   multiply?: bigint | number
   divide?: bigint | number
-}
-
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
 }
 
 export type RunCreateNestedOneWithoutEventsInput = {
@@ -2180,6 +2208,7 @@ export type RunCreateWithoutCreatorInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2263,6 +2292,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2376,6 +2406,7 @@ export type RunScalarWhereInput = {
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
   pullRequestStatus?: Prisma.JsonNullableFilter<"Run">
+  slotWaitMs?: Prisma.IntNullableFilter<"Run"> | number | null
   activity?: Prisma.JsonNullableFilter<"Run">
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
@@ -2452,6 +2483,7 @@ export type RunCreateWithoutEventsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2536,6 +2568,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2634,6 +2667,7 @@ export type RunUpdateWithoutEventsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2718,6 +2752,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2800,6 +2835,7 @@ export type RunCreateWithoutFollowUpsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2884,6 +2920,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -2982,6 +3019,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3066,6 +3104,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3148,6 +3187,7 @@ export type RunCreateWithoutCurrentInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -3232,6 +3272,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -3330,6 +3371,7 @@ export type RunUpdateWithoutCurrentInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3414,6 +3456,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3496,6 +3539,7 @@ export type RunCreateWithoutThreadsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -3580,6 +3624,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -3678,6 +3723,7 @@ export type RunUpdateWithoutThreadsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3762,6 +3808,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3844,6 +3891,7 @@ export type RunCreateWithoutInputsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -3928,6 +3976,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -4026,6 +4075,7 @@ export type RunUpdateWithoutInputsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4110,6 +4160,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4192,6 +4243,7 @@ export type RunCreateWithoutArtifactsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -4276,6 +4328,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -4374,6 +4427,7 @@ export type RunUpdateWithoutArtifactsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4458,6 +4512,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4540,6 +4595,7 @@ export type RunCreateWithoutChangesInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -4624,6 +4680,7 @@ export type RunUncheckedCreateWithoutChangesInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -4722,6 +4779,7 @@ export type RunUpdateWithoutChangesInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4806,6 +4864,7 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4888,6 +4947,7 @@ export type RunCreateManyCreatorInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: boolean | null
   answer?: string | null
@@ -4964,6 +5024,7 @@ export type RunUpdateWithoutCreatorInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5047,6 +5108,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5130,6 +5192,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  slotWaitMs?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   activity?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5292,6 +5355,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   waitingFollowUp?: boolean
   pullRequest?: boolean
   pullRequestStatus?: boolean
+  slotWaitMs?: boolean
   activity?: boolean
   othersWrote?: boolean
   answer?: boolean
@@ -5378,6 +5442,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   waitingFollowUp?: boolean
   pullRequest?: boolean
   pullRequestStatus?: boolean
+  slotWaitMs?: boolean
   activity?: boolean
   othersWrote?: boolean
   answer?: boolean
@@ -5456,6 +5521,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   waitingFollowUp?: boolean
   pullRequest?: boolean
   pullRequestStatus?: boolean
+  slotWaitMs?: boolean
   activity?: boolean
   othersWrote?: boolean
   answer?: boolean
@@ -5534,6 +5600,7 @@ export type RunSelectScalar = {
   waitingFollowUp?: boolean
   pullRequest?: boolean
   pullRequestStatus?: boolean
+  slotWaitMs?: boolean
   activity?: boolean
   othersWrote?: boolean
   answer?: boolean
@@ -5553,7 +5620,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "workCheckpoint" | "checkpointDelta" | "checkpointAt" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "pullRequestStatus" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "workCheckpoint" | "checkpointDelta" | "checkpointAt" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "pullRequestStatus" | "slotWaitMs" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5735,6 +5802,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * What the platform last said about it: state and checks.
      */
     pullRequestStatus: runtime.JsonValue | null
+    /**
+     * How long agents with an answer waited for a slot of their worker. Null: they did not.
+     */
+    slotWaitMs: number | null
     /**
      * What the agent does in its turn, as threads show it.
      */
@@ -6264,6 +6335,7 @@ export interface RunFieldRefs {
   readonly waitingFollowUp: Prisma.FieldRef<"Run", 'Json'>
   readonly pullRequest: Prisma.FieldRef<"Run", 'String'>
   readonly pullRequestStatus: Prisma.FieldRef<"Run", 'Json'>
+  readonly slotWaitMs: Prisma.FieldRef<"Run", 'Int'>
   readonly activity: Prisma.FieldRef<"Run", 'Json'>
   readonly othersWrote: Prisma.FieldRef<"Run", 'Boolean'>
   readonly answer: Prisma.FieldRef<"Run", 'String'>

@@ -2,7 +2,7 @@ import type { LiveWorker, Worker } from "../../../../src/core/workers/worker.ts"
 import type { HostLoad, WorkerStore } from "../../../../src/core/workers/worker-store.ts";
 import { LIVE_SECONDS } from "../../../../src/storage/worker-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
-import type { Tables } from "./tables.ts";
+import type { RunRow, Tables } from "./tables.ts";
 
 export class InMemoryWorkerStore implements WorkerStore {
   readonly #database: InMemoryStatements;
@@ -46,7 +46,7 @@ export class InMemoryWorkerStore implements WorkerStore {
         ...(host === undefined ? {} : { host }),
         ...crowdedSlotsOf(workers.filter((worker) => !takesRuns(worker))),
         slots: workers.reduce((sum, { slots }) => sum + slots, 0),
-        taken: workers.reduce((sum, { id }) => sum + heldBy(tables, id, now), 0),
+        taken: workers.reduce((sum, { id, slots }) => sum + Math.min(slots, heldBy(tables, id, now)), 0),
       }));
     });
   }
@@ -61,8 +61,11 @@ function crowdedSlotsOf(crowded: readonly Worker[]): Pick<HostLoad, "crowdedSlot
 }
 
 function heldBy({ runs }: Tables, id: string, now: number): number {
-  return [...runs.values()].filter(({ leaseUntil = 0, run }) => leaseUntil > now && run.lease?.worker === id)
-    .length;
+  return [...runs.values()].filter((row) => hasSlot(row, now) && row.run.lease?.worker === id).length;
+}
+
+export function hasSlot({ leaseUntil = 0, run }: RunRow, now: number): boolean {
+  return leaseUntil > now && run.state !== "BLOCKED";
 }
 
 function liveOf({ workers }: Tables, now: number): readonly LiveWorker[] {
