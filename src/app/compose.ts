@@ -241,7 +241,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
       Promise.all(bootstrap.config.guides.map((guide) => guide(bootstrap.publicUrl()))),
     storage,
     storedBytes: deps.storedBytes,
-    capacity: new Capacity({ workers: storage.workers, clock: systemClock }),
+    capacity: new Capacity({ ...storage, clock: systemClock }),
     principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),
     pullRequests: deps.pullRequestReader,
     blobs: deps.blobs,

@@ -1,4 +1,5 @@
 import type { FileStore } from "./artifacts/file-store.ts";
+import type { ClaimStore } from "./attempts/claim-store.ts";
 import type { LeaseStore } from "./attempts/lease-store.ts";
 import type { AuditContext, AuditLog } from "./audit/audit-log.ts";
 import type { Environment } from "./environments/environment.ts";
@@ -45,6 +46,7 @@ export interface Storage {
   readonly followUps: FollowUpStore;
   readonly eventLog: EventLog;
   readonly leases: LeaseStore;
+  readonly claims: ClaimStore;
   readonly threads: ThreadStore;
   readonly inbox: InboxStore;
   readonly eventRecoveries: EventRecoveryStore;
@@ -86,6 +88,11 @@ export interface Storage {
    * server itself.
    */
   atomically<T>(work: (storage: Storage) => Promise<T>, author?: AuditContext): Promise<T>;
+}
+
+/** The team has as many runs at work as its quota `running_runs` allows, so the run was not claimed. */
+export class TeamAtQuota extends Error {
+  override readonly name = "TeamAtQuota";
 }
 
 /** A unique index refused the row, because another transaction stored it first. Read again and decide again. */

@@ -70,17 +70,18 @@ function inHex(character: string): string {
  */
 export const JOB_INSERT: JobInsert = {
   rowsOf: (jobs) =>
-    jobs.map(({ afterMs, key, ...job }) => ({
+    jobs.map(({ afterMs, key, since, ...job }) => ({
       queue: queueOf(job),
       key,
       // From now of the database: the clocks of the workers do not count.
       ...(afterMs === undefined ? {} : { delay_seconds: Math.ceil(afterMs / 1_000) }),
+      ...(since === undefined ? {} : { since }),
     })),
   sql: `
-    INSERT INTO pgboss.job (name, data, singleton_key, start_after, keep_until, policy, heartbeat_seconds,
+    INSERT INTO pgboss.job (name, data, singleton_key, created_on, start_after, keep_until, policy, heartbeat_seconds,
       expire_seconds, retry_limit, retry_delay, retry_backoff, retry_delay_max, deletion_seconds)
     SELECT queue.name, jsonb_build_object('key', new_jobs.key), new_jobs.key,
-      now() + make_interval(secs => coalesce(delay_seconds, 0)),
+      coalesce(since, now()), now() + make_interval(secs => coalesce(delay_seconds, 0)),
       now() + make_interval(secs => coalesce(delay_seconds, 0) + queue.retention_seconds),
       queue.policy, queue.heartbeat_seconds, queue.expire_seconds, queue.retry_limit, queue.retry_delay,
       queue.retry_backoff, queue.retry_delay_max, queue.deletion_seconds

@@ -1,7 +1,9 @@
 import type { IdleRun, LeaseStore } from "../core/attempts/lease-store.ts";
 import type { LeaseToken, RunId } from "../core/ids.ts";
 import type { RunState } from "../core/runs/states.ts";
+import { IS_AT_QUOTA } from "./claim-store.ts";
 import type { Statements } from "./database.ts";
+import { Prisma } from "./generated/client.ts";
 import { RUN_CONFIG } from "./json-columns.ts";
 import { parseJsonColumn } from "./rows.ts";
 
@@ -41,6 +43,7 @@ export class PrismaLeaseStore implements LeaseStore {
         WHERE state = 'QUEUED' AND lease_token IS NULL
           AND updated_at < clock_timestamp() - ${IDLE_SECONDS}::int * interval '1 second'
           AND (config->>'worker_host' IS NULL OR config->>'worker_host' = ${host ?? null})
+          AND team_id NOT IN (SELECT id FROM teams WHERE quotas IS NOT NULL AND ${Prisma.raw(IS_AT_QUOTA)})
         ORDER BY updated_at LIMIT ${limit}`,
     );
     return rows.map(({ id, config }) => ({

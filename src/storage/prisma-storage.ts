@@ -6,6 +6,7 @@ import type { Storage } from "../core/storage.ts";
 import { PrismaAdministratorKeys } from "./administrator-keys.ts";
 import { nameAuthor, PrismaAuditLog } from "./audit-log.ts";
 import { storeIdempotentResponse } from "./change-rows.ts";
+import { PrismaClaimStore } from "./claim-store.ts";
 import { type Statements, statementsOf } from "./database.ts";
 import { PrismaDeviceCodeStore } from "./device-code-store.ts";
 import { PrismaDueSchedules } from "./due-schedules.ts";
@@ -48,6 +49,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     followUps: new PrismaFollowUpStore(deps.database),
     eventLog: new PrismaEventLog(deps.database),
     leases: new PrismaLeaseStore(deps.database),
+    claims: new PrismaClaimStore(deps.database),
     threads: new PrismaThreadStore(deps.database),
     inbox: new PrismaInboxStore(deps),
     eventRecoveries: new PrismaEventRecoveryStore(deps.database),

@@ -7,6 +7,7 @@ import type { Statements } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 import { QUOTAS } from "./json-columns.ts";
 import { parseJsonColumn } from "./rows.ts";
+import { HAS_SLOT } from "./worker-store.ts";
 
 const { join, sql } = Prisma;
 
@@ -77,6 +78,8 @@ async function usesOf(
 function useSql({ name, scope }: Quota, teamId: TeamId, { apiKeyId, at }: QuotaCount): Prisma.Sql {
   const { day, month } = quotaPeriods(at);
   switch (name) {
+    case "running_runs":
+      return sql`SELECT count(*) FROM runs WHERE team_id = ${teamId}::uuid AND ${HAS_SLOT}`;
     case "queued_runs":
       return sql`SELECT count(*) FROM runs WHERE team_id = ${teamId}::uuid AND state = 'QUEUED'`;
     case "runs_per_day": {

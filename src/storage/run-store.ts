@@ -10,6 +10,7 @@ import { UniqueConflict } from "../core/storage.ts";
 import { nameAuthor } from "./audit-log.ts";
 import type { Batcher } from "./batcher.ts";
 import { addNotices, bindThread, storeIdempotentResponse, storeInboxResult } from "./change-rows.ts";
+import { requireRoom } from "./claim-store.ts";
 import { type Statements, statementsOf, type Tx } from "./database.ts";
 import { deleteRun } from "./delete-run.ts";
 import { eventsBeforeStatement, eventsStatement, lastSeqStatement, turnEndsOf } from "./event-pages.ts";
@@ -135,7 +136,9 @@ export class PrismaRunStore implements RunStore {
   ): Promise<Run | undefined> {
     const at = this.#deps.clock.now();
     const { idempotentResponse: answer, jobs } = change;
-    if (isAlone(change) && answer === undefined && jobs.length === 0 && change.author === undefined) {
+    const isLimited = change.lease?.runningMax !== undefined;
+    const isPlain = isAlone(change) && answer === undefined && jobs.length === 0;
+    if (isPlain && !isLimited && change.author === undefined) {
       return updateRun(statements, aggregate, change, at);
     }
     return statements.transaction(async (tx) => {
@@ -144,6 +147,7 @@ export class PrismaRunStore implements RunStore {
       if (run === undefined) {
         return undefined;
       }
+      await requireRoom(statementsOf(tx), run.teamId, change.lease);
       await this.#storeCaused(tx, run.id, change);
       return { ...run, ...change.details };
     });

@@ -155,6 +155,17 @@ export function describeQueue(name: string, open: OpenQueue): void {
       expect(work.done).toEqual(["a", "last"]);
     });
 
+    test("an ensured job has the place of the time that it names", async () => {
+      const work = new Work();
+      await harness.send({ kind: "run", key: "waiting" });
+      await harness.queue.ensure({ kind: "run", key: "earlier", since: new Date(0) });
+
+      await harness.queue.work("run", 1, work.handler);
+
+      await harness.until(() => work.done.length === 2, "both jobs");
+      expect(work.done).toEqual(["earlier", "waiting"]);
+    });
+
     test("ensuring a job adds none if a delayed one waits", async () => {
       const work = new Work();
       await harness.send({ kind: "run", key: "a", afterMs: 1_000 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { describeChangingRuns } from "./storage/changing-runs.ts";
+import { describeClaims } from "./storage/claims.ts";
 import { describeCreatingRuns } from "./storage/creating-runs.ts";
 import { describeEventLog } from "./storage/event-log.ts";
 import { describeEventRecoveries } from "./storage/event-recoveries.ts";
@@ -51,6 +52,7 @@ export function describeStorage(name: string, open: OpenStorage): void {
     describeRunReports(harness);
     describeQuotas(harness);
     describeWorkers(harness);
+    describeClaims(open);
     describeThreads(harness);
     describeSettings(harness);
     describeInbox(harness);

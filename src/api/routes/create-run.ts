@@ -58,7 +58,7 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
             const prepared = await deps.runs.preparer.prepare({ ...newRun, source });
             // Only now, because a routing rule may choose the worker.
             const availabilityOf = await deps.capacity.look();
-            const availability = availabilityOf(prepared.definition.config.worker_host);
+            const availability = availabilityOf(prepared.definition);
             // Only now, because a refused request must not leave files.
             const withFiles = await deps.runs.preparer.withFiles(
               prepared,

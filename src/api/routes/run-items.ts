@@ -65,7 +65,7 @@ async function contextsOf(
   return (run) => ({
     creator: people.get(run.creatorId),
     executor: people.get(run.executorId ?? run.creatorId),
-    waitingFor: waitingFor(run, availabilityOf(run.config.worker_host), now),
+    waitingFor: waitingFor(run, availabilityOf(run), now),
     deciders: decidersByRun.get(run.id),
     sessionLink: runs.sessionLink(run),
     artifacts: artifactsByRun.get(run.id) ?? [],

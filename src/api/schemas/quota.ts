@@ -15,10 +15,14 @@ const EXAMPLE = { name: "runs_per_day", limit: 200, used: 17, scope: "team" } as
 const Name = z
   .enum(QUOTA_NAMES)
   .describe(
-    "`queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. " +
+    "`running_runs`: runs that a worker works on, without those that wait for a person. `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. " +
       "`cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.",
   );
-const Limit = z.number().min(0).max(LIMIT_MAX).describe("A request for a run above it is refused.");
+const Limit = z
+  .number()
+  .min(0)
+  .max(LIMIT_MAX)
+  .describe("A request for a run above it is refused. A run above `running_runs` is accepted, and waits.");
 const Scope = z
   .enum(QUOTA_SCOPES)
   .describe("`team`: counted for the whole team. `key`: counted for each API key; only `runs_per_day`.");

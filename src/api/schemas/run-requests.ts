@@ -166,7 +166,9 @@ export const RunAgentResponse = z
     at_capacity: z
       .boolean()
       .optional()
-      .describe("Whether all workers that can execute the run are busy or none exists."),
+      .describe(
+        "Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.",
+      ),
     waiting_for: RunWaitingFor.optional(),
     share_url: z
       .string()

@@ -10,7 +10,8 @@ export const RunWaitingFor = z
       .enum(WAIT_REASONS)
       .describe(
         "`approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no " +
-          "worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. `disk`: the disks of the free workers are nearly full.",
+          "worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. " +
+          "`quota`: the team has as many runs at work as its quota `running_runs` allows. `disk`: the disks of the free workers are nearly full.",
       ),
     message: z.string().describe("A text for people."),
     since: Timestamp.describe("When the run got its present state."),

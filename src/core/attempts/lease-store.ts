@@ -11,7 +11,10 @@ export interface LeaseStore {
   renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined>;
   /** Runs whose lease has expired by the database's clock. */
   listLost(limit: number): Promise<readonly RunId[]>;
-  /** Runs that have been QUEUED, free and unchanged for a while, and that workers of this name may claim. */
+  /**
+   * Runs that have been QUEUED, free and unchanged for a while, and that workers of this name may claim. Those of teams
+   * at their quota `running_runs` are left out.
+   */
   listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]>;
 }
 

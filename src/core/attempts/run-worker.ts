@@ -6,9 +6,10 @@ import { logRunEnd } from "../runs/log-run-end.ts";
 import type { Run } from "../runs/run.ts";
 import { RunEdit } from "../runs/run-edit.ts";
 import { isFor, runJob } from "../runs/run-job.ts";
-import type { Storage } from "../storage.ts";
+import { type Storage, TeamAtQuota } from "../storage.ts";
 import { Attempt } from "./attempt.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
+import type { NextRun, WaitingRun } from "./claim-store.ts";
 import { decideClaim, decideRecovery } from "./decide-attempt.ts";
 
 export interface RunWorkerDeps
@@ -16,7 +17,13 @@ export interface RunWorkerDeps
   /** The name by which runs ask for this worker. */
   readonly host?: string;
   readonly queue: Pick<Queue, "ensure">;
-  readonly storage: AttemptDeps["storage"] & Pick<Storage, "workers">;
+  readonly storage: AttemptDeps["storage"] & Pick<Storage, "claims" | "workers">;
+}
+
+interface ClaimedRun {
+  readonly run: Run;
+  /** The quota `running_runs` of its team. */
+  readonly runningMax: number | undefined;
 }
 
 /** The slot of a run that no queue handed out. */
@@ -24,10 +31,14 @@ const UNLIMITED: Slot = { release: () => undefined, reacquire: async () => undef
 
 /** How long a run waits at most for the worker that has its files, while that worker is free. */
 const PREFER_MS = 2_000;
+/** How often a worker looks again after other workers have claimed what it was about to claim. */
+const LOOKS_MAX = 20;
 
 /**
- * Handles a `run` job: claims the run if it needs work, and works on it to its end. A run whose files are on the disk of
- * another worker is left to that worker, if it is alive and free, for `PREFER_MS`. Then any worker claims it.
+ * Handles a `run` job: claims a run that needs work, and works on it to its end. It is the run of the job, or a run of
+ * another team whose turn it is; then the run of the job gets another job. A run whose team has no room in its quota
+ * `running_runs` is left without a job, and gets one when a run of the team has left its slot. A run whose files are on
+ * the disk of another worker is left to that worker, if it is alive and free, for `PREFER_MS`. Then any worker claims it.
  */
 export class RunWorker {
   readonly #deps: RunWorkerDeps;
@@ -36,17 +47,44 @@ export class RunWorker {
     this.#deps = deps;
   }
 
-  /** Can be called repeatedly: a second call finds nothing to do. `stop` asks to hand the run back soon. */
+  /** Can be called repeatedly: a second call for the same run finds nothing to do. `stop` asks to hand the run back soon. */
   async work(runId: RunId, stop: AbortSignal, slot: Slot = UNLIMITED): Promise<void> {
     // This must throw: a job whose handler returns is deleted, and the run would wait without one.
     stop.throwIfAborted();
     const token = newId<LeaseToken>(this.#deps.clock.now());
-    const run = await this.#claim(runId, token, true).catch(undefinedIfDeleted);
-    if (run === undefined) {
+    const claimed = await this.#claimNext(runId, token);
+    if (claimed === undefined) {
       return;
     }
-    this.#deps.log.info("run.claimed", { runId, attempt: run.attempt });
-    await new Attempt({ ...this.#deps, run, token, stop, slot }).perform();
+    const { run, runningMax } = claimed;
+    this.#deps.log.info("run.claimed", { runId: run.id, attempt: run.attempt });
+    const callNext = async () => (runningMax === undefined ? undefined : this.#callNextOf(run));
+    await callNext();
+    const reacquire: Slot["reacquire"] = (signal) => slot.reacquire(signal);
+    const release = () => {
+      slot.release();
+      void callNext();
+    };
+    await new Attempt({ ...this.#deps, run, token, stop, slot: { release, reacquire } }).perform();
+    await callNext();
+  }
+
+  async #claimNext(runId: RunId, token: LeaseToken): Promise<ClaimedRun | undefined> {
+    const { disk, host, storage } = this.#deps;
+    for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+      const next = await storage.claims.next({ runId, host, disk, preferMs: PREFER_MS });
+      if (next === undefined) {
+        return undefined;
+      }
+      if (next.passedOver !== undefined) {
+        await this.#call(next.passedOver);
+      }
+      const claimed = await this.#claim(next, token, next.id === runId).catch(takenIfNotClaimed);
+      if (claimed !== "taken") {
+        return claimed === "left" ? undefined : { run: claimed, runningMax: next.runningMax };
+      }
+    }
+    throw new AppError("resource_unavailable", "Other workers were faster each time.");
   }
 
   /** Takes a run away from a lost worker, so that another worker can claim it. */
@@ -65,13 +103,16 @@ export class RunWorker {
     if (isLost) {
       log.warn("run.recovered", { runId });
       logRunEnd(log, run, worker);
+      await this.#callNextOf(run);
     }
   }
 
-  async #claim(runId: RunId, token: LeaseToken, mayLeave: boolean): Promise<Run | undefined> {
+  /** `left`: to another worker, which has its files. `taken`: by another worker. */
+  async #claim(next: NextRun, token: LeaseToken, mayLeave: boolean): Promise<Run | "left" | "taken"> {
     const { host, leaseMs, worker } = this.#deps;
+    const { id, runningMax } = next;
     let preferred: string | undefined;
-    const run = await this.#deps.storage.runs.change(runId, (aggregate) => {
+    const run = await this.#deps.storage.runs.change(id, (aggregate) => {
       if (!isFor(aggregate.run, host)) {
         return undefined;
       }
@@ -80,12 +121,12 @@ export class RunWorker {
         return undefined;
       }
       const edit = this.#edit(aggregate);
-      return decideClaim(edit, { token, worker, ttlMs: leaseMs }) ? edit.done() : undefined;
+      return decideClaim(edit, { token, worker, ttlMs: leaseMs, runningMax }) ? edit.done() : undefined;
     });
-    if (preferred === undefined) {
-      return run.lease?.token === token ? run : undefined;
+    if (preferred !== undefined) {
+      return (await this.#leftTo(preferred, run)) ? "left" : await this.#claim(next, token, false);
     }
-    return (await this.#leftTo(preferred, run)) ? undefined : await this.#claim(runId, token, false);
+    return run.lease?.token === token ? run : "taken";
   }
 
   /** The other disk that has the files, while the run may wait for it. Clocks may differ, so the wait has two bounds. */
@@ -108,15 +149,36 @@ export class RunWorker {
     return true;
   }
 
+  /** Gives a job to the next waiting run of a team whose quota may have left it without one. */
+  async #callNextOf({ teamId }: Run): Promise<void> {
+    const { host, log, storage } = this.#deps;
+    try {
+      const next = await storage.claims.firstWaiting(teamId, host);
+      if (next !== undefined) {
+        await this.#call(next);
+      }
+    } catch (error) {
+      // The maintenance job finds the run a few seconds later.
+      log.warn("run.not_called", { teamId, error });
+    }
+  }
+
+  async #call(run: WaitingRun): Promise<void> {
+    const { pubsub, queue } = this.#deps;
+    await queue.ensure({ ...runJob(run), since: run.queuedAt });
+    pubsub.publish([CHANNELS.jobs("run")]);
+  }
+
   #edit(aggregate: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
     return new RunEdit(aggregate, { now: this.#deps.clock.now(), writer: this.#deps.writer });
   }
 }
 
-/** A run may be deleted while a job of it still waits. */
-function undefinedIfDeleted(error: unknown): undefined {
-  if (error instanceof AppError && error.code === "resource_not_found") {
-    return undefined;
+/** A run may be deleted while a job of it still waits, and its team may use up its quota before the claim. */
+function takenIfNotClaimed(error: unknown): "taken" {
+  const isDeleted = error instanceof AppError && error.code === "resource_not_found";
+  if (isDeleted || error instanceof TeamAtQuota) {
+    return "taken";
   }
   throw error;
 }

@@ -16,6 +16,8 @@ export interface Job {
   /** Only the worker of this data directory is given the job. The same key needs another job for all workers. */
   readonly disk?: string;
   readonly afterMs?: number;
+  /** The job has the place in its queue of one that was stored at this time. Undefined: the last place. */
+  readonly since?: Date | undefined;
 }
 
 export const JOB_KINDS = ["run", "inbox", "deliver", "schedule"] as const;

@@ -1,17 +1,17 @@
 import { AppError, TooMany } from "../errors.ts";
 
 /**
- * `queued_runs`: runs that wait for a worker now. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`:
+ * `running_runs`: runs that have a slot of a worker now. `queued_runs`: runs that wait for a worker now. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`:
  * what the runs created since the first of the month, UTC, have cost so far.
  */
-export const QUOTA_NAMES = ["queued_runs", "runs_per_day", "cost_usd_per_month"] as const;
+export const QUOTA_NAMES = ["running_runs", "queued_runs", "runs_per_day", "cost_usd_per_month"] as const;
 export type QuotaName = (typeof QUOTA_NAMES)[number];
 
 /** `team`: the runs of the team count together. `key`: those that one API key created. */
 export const QUOTA_SCOPES = ["team", "key"] as const;
 export type QuotaScope = (typeof QUOTA_SCOPES)[number];
 
-/** The most that a team may use. A run that would exceed it is not created. */
+/** The most that a team may use. A run that would exceed it is not created, or not begun in the case of `running_runs`. */
 export interface Quota {
   readonly name: QuotaName;
   readonly scope: QuotaScope;
@@ -41,9 +41,12 @@ export function quotaPeriods(at: Date): { readonly day: Date; readonly month: Da
   return { day: new Date(Date.UTC(year, month, day)), month: new Date(Date.UTC(year, month, 1)) };
 }
 
-/** Throws if one more run would exceed a quota. A full queue becomes free by itself; the others end with their period. */
+/**
+ * Throws if one more run would exceed a quota. A full queue becomes free by itself; the others end with their period. A
+ * run above `running_runs` is created, and waits.
+ */
 export function requireWithinQuotas(uses: readonly QuotaUse[]): void {
-  const full = uses.find(({ limit, used }) => used >= limit);
+  const full = uses.filter(isOfCreation).find(({ limit, used }) => used >= limit);
   if (full === undefined) {
     return;
   }
@@ -59,9 +62,16 @@ const QUEUE_REMEDY = "Wait until queued runs have begun, or ask an operator to r
 const PERIOD_REMEDIES = {
   runs_per_day: "Wait until midnight, UTC, or ask an operator to raise the quota.",
   cost_usd_per_month: "Wait until the first of the next month, UTC, or ask an operator to raise the quota.",
-} as const satisfies Record<Exclude<QuotaName, "queued_runs">, string>;
+} as const satisfies Record<Exclude<CreationQuotaName, "queued_runs">, string>;
 
-function refusalText({ limit, name, scope, used }: QuotaUse): string {
+type CreationQuotaName = Exclude<QuotaName, "running_runs">;
+type CreationQuotaUse = QuotaUse & { readonly name: CreationQuotaName };
+
+function isOfCreation(use: QuotaUse): use is CreationQuotaUse {
+  return use.name !== "running_runs";
+}
+
+function refusalText({ limit, name, scope, used }: CreationQuotaUse): string {
   const whose = scope === "key" ? "this API key" : "the team";
   switch (name) {
     case "queued_runs":

@@ -57,4 +57,9 @@ export interface LeaseGrant {
   readonly token: LeaseToken;
   readonly worker: string;
   readonly ttlMs: number;
+  /**
+   * The quota `running_runs` of the team. If the team has as many runs at work already, nothing is stored: `TeamAtQuota` is
+   * thrown. Undefined: the team has none.
+   */
+  readonly runningMax?: number | undefined;
 }

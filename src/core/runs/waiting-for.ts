@@ -2,7 +2,7 @@ import type { Availability } from "../workers/capacity.ts";
 import type { ListedRun } from "./run.ts";
 import { isEnded } from "./states.ts";
 
-export const WAIT_REASONS = ["approval", "question", "worker_host", "capacity", "disk"] as const;
+export const WAIT_REASONS = ["approval", "question", "worker_host", "capacity", "quota", "disk"] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
 
 /** What a run waits for before it can start or continue. */
@@ -49,6 +49,7 @@ function decisionOf({ approval, permission }: ListedRun): Reason | undefined {
   return approval && { reason: "approval", message: `The run must be approved. ${approval.reason}` };
 }
 
+const AT_QUOTA = "The team has as many runs at work as its quota running_runs allows.";
 const ANSWERED = "The question is answered. The agent continues with the next free slot of its worker.";
 
 /**
@@ -68,6 +69,9 @@ function workerFor(
   }
   if (availability === "absent" && host !== undefined) {
     return { reason: "worker_host", message: `No worker with the name ${host} is connected.` };
+  }
+  if (availability === "limited") {
+    return { reason: "quota", message: AT_QUOTA };
   }
   if (isRecent || availability === undefined || availability === "free") {
     return undefined;

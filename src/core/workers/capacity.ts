@@ -1,3 +1,5 @@
+import type { ClaimStore } from "../attempts/claim-store.ts";
+import type { TeamId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { HostLoad, WorkerStore } from "./worker-store.ts";
@@ -6,36 +8,52 @@ const KEPT_MS = 1_000;
 const WAIT_MS = 250;
 
 /**
- * Whether workers can take a run: some can, all are busy, all that are not busy lack disk space, or none is connected.
+ * Whether workers can take a run: some can, all are busy, all that are not busy lack disk space, none is connected, or its
+ * team has no room in its quota `running_runs`.
  */
-export type Availability = "free" | "busy" | "crowded" | "absent";
+export type Availability = "free" | "busy" | "crowded" | "absent" | "limited";
 /** Undefined when it is unknown. */
-export type AvailabilityOf = (host: string | undefined) => Availability | undefined;
+export type AvailabilityOf = (run: {
+  readonly teamId: TeamId;
+  readonly config: { readonly worker_host?: string };
+}) => Availability | undefined;
+
+interface Loads {
+  readonly hosts: readonly HostLoad[];
+  readonly teamsAtQuota: ReadonlySet<TeamId>;
+}
 
 /** Tells whether a run has to wait for a worker, at most a second late. */
 export class Capacity {
   readonly #workers: Pick<WorkerStore, "listLoads">;
+  readonly #claims: Pick<ClaimStore, "listTeamsAtQuota">;
   readonly #clock: Clock;
-  #kept: { readonly loads: Promise<readonly HostLoad[] | undefined>; readonly untilMs: number } | undefined;
+  #kept: { readonly loads: Promise<Loads | undefined>; readonly untilMs: number } | undefined;
 
   constructor({
     workers,
+    claims,
     clock,
   }: {
     readonly workers: Pick<WorkerStore, "listLoads">;
+    readonly claims: Pick<ClaimStore, "listTeamsAtQuota">;
     readonly clock: Clock;
   }) {
     this.#workers = workers;
+    this.#claims = claims;
     this.#clock = clock;
   }
 
   /** Requests neither wait for this read nor fail with it. */
   async look(): Promise<AvailabilityOf> {
     const loads = await this.#loads();
-    return (host) => loads && availabilityOf(loads, host);
+    return ({ config, teamId }) => {
+      const availability = loads && availabilityOf(loads.hosts, config.worker_host);
+      return availability !== "absent" && loads?.teamsAtQuota.has(teamId) ? "limited" : availability;
+    };
   }
 
-  #loads(): Promise<readonly HostLoad[] | undefined> {
+  #loads(): Promise<Loads | undefined> {
     const nowMs = this.#clock.now().getTime();
     if (this.#kept === undefined || this.#kept.untilMs <= nowMs) {
       const loads = withTimeout(this.#read(), WAIT_MS, { clock: this.#clock });
@@ -44,9 +62,10 @@ export class Capacity {
     return this.#kept.loads;
   }
 
-  async #read(): Promise<readonly HostLoad[] | undefined> {
+  async #read(): Promise<Loads | undefined> {
     try {
-      return await this.#workers.listLoads();
+      const [hosts, teams] = await Promise.all([this.#workers.listLoads(), this.#claims.listTeamsAtQuota()]);
+      return { hosts, teamsAtQuota: new Set(teams) };
     } catch {
       return undefined;
     }

@@ -52,6 +52,11 @@ export type Team = Prisma.TeamModel
  */
 export type DeletedRunUse = Prisma.DeletedRunUseModel
 /**
+ * Model TeamClaim
+ * When a run of the team was last claimed while other teams waited too.
+ */
+export type TeamClaim = Prisma.TeamClaimModel
+/**
  * Model Principal
  * A user or a service account of one team.
  */

@@ -10,6 +10,7 @@
  */
 export type * from './models/Team.ts'
 export type * from './models/DeletedRunUse.ts'
+export type * from './models/TeamClaim.ts'
 export type * from './models/Principal.ts'
 export type * from './models/NamedAgent.ts'
 export type * from './models/Identity.ts'

@@ -213,7 +213,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     doctor: new Doctor({ checks: options.checks ?? [], clock, log: skillDeps.log }),
     installationGuides: async () => options.guides ?? [],
     principals: new PrincipalCache({ people: storage.people, pubsub: usedPubsub, clock }),
-    capacity: new Capacity({ workers: storage.workers, clock }),
+    capacity: new Capacity({ ...storage, clock }),
     storage: {
       ...storage,
       idempotentResponses: options.answers?.(storage.idempotentResponses) ?? storage.idempotentResponses,

@@ -52,6 +52,16 @@ describe("the quotas of a team", () => {
     ]);
   });
 
+  test("a run above running_runs is accepted, and says that it waits for the quota", async () => {
+    const team = await aTeam("Slow", [{ name: "running_runs", limit: 0 }]);
+
+    const created = await team.create();
+
+    expect(created.status).toBe(200);
+    const { body } = await ask("/quotas", { key: team.key });
+    expect(body.quotas).toEqual([{ name: "running_runs", limit: 0, used: 0, scope: "team" }]);
+  });
+
   test("the administrators of a team cannot change its quotas", async () => {
     const team = await aTeam("Bound", [{ name: "runs_per_day", limit: 1 }]);
 
@@ -65,6 +75,7 @@ describe("the quotas of a team", () => {
     ["an unknown name", [{ name: "coffee", limit: 1 }]],
     ["a negative limit", [{ name: "queued_runs", limit: -1 }]],
     ["a part of a run", [{ name: "queued_runs", limit: 1.5 }]],
+    ["slots for each key", [{ name: "running_runs", limit: 1, scope: "key" }]],
     ["a queue for each key", [{ name: "queued_runs", limit: 1, scope: "key" }]],
     [
       "the same quota twice",

@@ -6,6 +6,7 @@ import { Slots } from "../../../src/core/workers/slots.ts";
 interface WaitingJob {
   readonly job: Job;
   readonly dueAt: number;
+  readonly since: number;
   readonly failures: number;
 }
 
@@ -23,7 +24,7 @@ export class InMemoryQueue implements Queue {
   readonly #host: string | undefined;
   readonly #disk: string | undefined;
   readonly #workers = new Map<JobKind, Worker>();
-  readonly #active = new Map<string, Promise<void>>();
+  readonly #active = new Map<WaitingJob, Promise<void>>();
   readonly #stopping = new AbortController();
   #waiting: readonly WaitingJob[] = [];
 
@@ -69,7 +70,9 @@ export class InMemoryQueue implements Queue {
   }
 
   #keep(job: Job, afterMs: number, failures: number): void {
-    this.#waiting = [...this.#waiting, { job, dueAt: this.#clock.now().getTime() + afterMs, failures }];
+    const now = this.#clock.now().getTime();
+    const waiting = { job, dueAt: now + afterMs, since: job.since?.getTime() ?? now, failures };
+    this.#waiting = [...this.#waiting, waiting].sort((a, b) => a.since - b.since);
     if (afterMs > 0) {
       this.#clock.after(afterMs, () => this.#handOut());
     } else {
@@ -86,24 +89,29 @@ export class InMemoryQueue implements Queue {
       const worker = this.#workers.get(waiting.job.kind);
       const { disk, host } = waiting.job;
       const isOurs = disk === undefined ? host === undefined || host === this.#host : disk === this.#disk;
-      const isFree = worker !== undefined && worker.slots.free > 0 && !this.#active.has(nameOf(waiting.job));
+      const isFree = worker !== undefined && worker.slots.free > 0 && !this.#isHeldBack(waiting.job);
       if (isOurs && isFree && waiting.dueAt <= now) {
         this.#start(waiting, worker);
       }
     }
   }
 
+  /** Two jobs of the same run may be handled at once. */
+  #isHeldBack(job: Job): boolean {
+    const isSame = (other: WaitingJob) => nameOf(other.job) === nameOf(job);
+    return job.kind !== "run" && [...this.#active.keys()].some(isSame);
+  }
+
   #start(waiting: WaitingJob, worker: Worker): void {
     this.#waiting = this.#waiting.filter((other) => other !== waiting);
     worker.slots.take(1);
     const slot = worker.slots.slotOfJob();
-    const name = nameOf(waiting.job);
     const done = this.#perform(waiting, worker.handler, slot).finally(() => {
-      this.#active.delete(name);
+      this.#active.delete(waiting);
       slot.end();
       this.#handOut();
     });
-    this.#active.set(name, done);
+    this.#active.set(waiting, done);
   }
 
   async #perform({ job, failures }: WaitingJob, handler: JobHandler, slot: Slot): Promise<void> {

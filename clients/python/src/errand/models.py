@@ -218,9 +218,12 @@ class RunWaitingFor(Model):
     What the run waits for before it can start or continue.
     """
 
-    reason: Literal["approval", "question", "worker_host", "capacity", "disk"] | str
+    reason: (
+        Literal["approval", "question", "worker_host", "capacity", "quota", "disk"]
+        | str
+    )
     """
-    `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. `disk`: the disks of the free workers are nearly full.
+    `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. `quota`: the team has as many runs at work as its quota `running_runs` allows. `disk`: the disks of the free workers are nearly full.
     """
     message: str
     """
@@ -597,7 +600,7 @@ class RunAgentResponse(Model):
     state: RunState
     at_capacity: bool | None = None
     """
-    Whether all workers that can execute the run are busy or none exists.
+    Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
     """
     waiting_for: RunWaitingFor | None = None
     share_url: str | None = None
@@ -5261,13 +5264,16 @@ class Quota(Model):
     The most that a team may use.
     """
 
-    name: Literal["queued_runs", "runs_per_day", "cost_usd_per_month"] | str
+    name: (
+        Literal["running_runs", "queued_runs", "runs_per_day", "cost_usd_per_month"]
+        | str
+    )
     """
-    `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
+    `running_runs`: runs that a worker works on, without those that wait for a person. `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
     """
     limit: float
     """
-    A request for a run above it is refused.
+    A request for a run above it is refused. A run above `running_runs` is accepted, and waits.
     """
     used: float
     """
@@ -5295,13 +5301,16 @@ class QuotaRequest(Model):
     A quota to set.
     """
 
-    name: Literal["queued_runs", "runs_per_day", "cost_usd_per_month"] | str
+    name: (
+        Literal["running_runs", "queued_runs", "runs_per_day", "cost_usd_per_month"]
+        | str
+    )
     """
-    `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
+    `running_runs`: runs that a worker works on, without those that wait for a person. `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
     """
     limit: float
     """
-    A request for a run above it is refused.
+    A request for a run above it is refused. A run above `running_runs` is accepted, and waits.
     """
     scope: Literal["team", "key"] | str | None = None
     """

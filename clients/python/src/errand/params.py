@@ -1151,13 +1151,13 @@ class QuotaRequest(TypedDict):
     A quota to set.
     """
 
-    name: Literal["queued_runs", "runs_per_day", "cost_usd_per_month"]
+    name: Literal["running_runs", "queued_runs", "runs_per_day", "cost_usd_per_month"]
     """
-    `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
+    `running_runs`: runs that a worker works on, without those that wait for a person. `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
     """
     limit: float
     """
-    A request for a run above it is refused.
+    A request for a run above it is refused. A run above `running_runs` is accepted, and waits.
     """
     scope: NotRequired[Literal["team", "key"]]
     """

@@ -219,9 +219,9 @@ export type RunCreatorInfo = {
  */
 export type RunWaitingFor = {
     /**
-     * `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. `disk`: the disks of the free workers are nearly full.
+     * `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. `quota`: the team has as many runs at work as its quota `running_runs` allows. `disk`: the disks of the free workers are nearly full.
      */
-    reason: 'approval' | 'question' | 'worker_host' | 'capacity' | 'disk';
+    reason: 'approval' | 'question' | 'worker_host' | 'capacity' | 'quota' | 'disk';
     /**
      * A text for people.
      */
@@ -556,7 +556,7 @@ export type RunAgentResponse = {
     task_id: string;
     state: RunState;
     /**
-     * Whether all workers that can execute the run are busy or none exists.
+     * Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
      */
     at_capacity?: boolean;
     waiting_for?: RunWaitingFor;
@@ -5470,11 +5470,11 @@ export type UpdatePrincipalRequest = {
  */
 export type Quota = {
     /**
-     * `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
+     * `running_runs`: runs that a worker works on, without those that wait for a person. `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
      */
-    name: 'queued_runs' | 'runs_per_day' | 'cost_usd_per_month';
+    name: 'running_runs' | 'queued_runs' | 'runs_per_day' | 'cost_usd_per_month';
     /**
-     * A request for a run above it is refused.
+     * A request for a run above it is refused. A run above `running_runs` is accepted, and waits.
      */
     limit: number;
     /**
@@ -5502,11 +5502,11 @@ export type ListQuotasResponse = {
  */
 export type QuotaRequest = {
     /**
-     * `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
+     * `running_runs`: runs that a worker works on, without those that wait for a person. `queued_runs`: runs that wait for a worker. `runs_per_day`: runs created since midnight, UTC. `cost_usd_per_month`: what the runs created since the first of the month, UTC, have cost so far.
      */
-    name: 'queued_runs' | 'runs_per_day' | 'cost_usd_per_month';
+    name: 'running_runs' | 'queued_runs' | 'runs_per_day' | 'cost_usd_per_month';
     /**
-     * A request for a run above it is refused.
+     * A request for a run above it is refused. A run above `running_runs` is accepted, and waits.
      */
     limit: number;
     /**

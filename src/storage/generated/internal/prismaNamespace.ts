@@ -399,6 +399,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 export const ModelName = {
   Team: 'Team',
   DeletedRunUse: 'DeletedRunUse',
+  TeamClaim: 'TeamClaim',
   Principal: 'Principal',
   NamedAgent: 'NamedAgent',
   Identity: 'Identity',
@@ -453,7 +454,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "deletedRunUse" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "eventRecovery" | "outboxDelivery" | "pace" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "requestDefaults" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
+    modelProps: "team" | "deletedRunUse" | "teamClaim" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "eventRecovery" | "outboxDelivery" | "pace" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "requestDefaults" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -602,6 +603,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.DeletedRunUseCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.DeletedRunUseCountAggregateOutputType> | number
+        }
+      }
+    }
+    TeamClaim: {
+      payload: Prisma.$TeamClaimPayload<ExtArgs>
+      fields: Prisma.TeamClaimFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TeamClaimFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TeamClaimPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TeamClaimFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TeamClaimPayload>
+        }
+        findFirst: {
+          args: Prisma.TeamClaimFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TeamClaimPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TeamClaimFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TeamClaimPayload>
+        }
+        findMany: {
+          args: Prisma.TeamClaimFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TeamClaimPayload>[]
+        }
+        create: {
+          args: Prisma.TeamClaimCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TeamClaimPayload>
+        }
+        createMany: {
+          args: Prisma.TeamClaimCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TeamClaimCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TeamClaimPayload>[]
+        }
+        delete: {
+          args: Prisma.TeamClaimDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TeamClaimPayload>
+        }
+        update: {
+          args: Prisma.TeamClaimUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TeamClaimPayload>
+        }
+        deleteMany: {
+          args: Prisma.TeamClaimDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TeamClaimUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TeamClaimUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TeamClaimPayload>[]
+        }
+        upsert: {
+          args: Prisma.TeamClaimUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TeamClaimPayload>
+        }
+        aggregate: {
+          args: Prisma.TeamClaimAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTeamClaim>
+        }
+        groupBy: {
+          args: Prisma.TeamClaimGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TeamClaimGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TeamClaimCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TeamClaimCountAggregateOutputType> | number
         }
       }
     }
@@ -3553,6 +3628,14 @@ export const DeletedRunUseScalarFieldEnum = {
 export type DeletedRunUseScalarFieldEnum = (typeof DeletedRunUseScalarFieldEnum)[keyof typeof DeletedRunUseScalarFieldEnum]
 
 
+export const TeamClaimScalarFieldEnum = {
+  teamId: 'teamId',
+  claimedAt: 'claimedAt'
+} as const
+
+export type TeamClaimScalarFieldEnum = (typeof TeamClaimScalarFieldEnum)[keyof typeof TeamClaimScalarFieldEnum]
+
+
 export const PrincipalScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
@@ -4536,6 +4619,7 @@ export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaC
 export type GlobalOmitConfig = {
   team?: Prisma.TeamOmit
   deletedRunUse?: Prisma.DeletedRunUseOmit
+  teamClaim?: Prisma.TeamClaimOmit
   principal?: Prisma.PrincipalOmit
   namedAgent?: Prisma.NamedAgentOmit
   identity?: Prisma.IdentityOmit

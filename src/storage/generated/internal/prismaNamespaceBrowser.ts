@@ -53,6 +53,7 @@ export const AnyNull = runtime.AnyNull
 export const ModelName = {
   Team: 'Team',
   DeletedRunUse: 'DeletedRunUse',
+  TeamClaim: 'TeamClaim',
   Principal: 'Principal',
   NamedAgent: 'NamedAgent',
   Identity: 'Identity',
@@ -131,6 +132,14 @@ export const DeletedRunUseScalarFieldEnum = {
 } as const
 
 export type DeletedRunUseScalarFieldEnum = (typeof DeletedRunUseScalarFieldEnum)[keyof typeof DeletedRunUseScalarFieldEnum]
+
+
+export const TeamClaimScalarFieldEnum = {
+  teamId: 'teamId',
+  claimedAt: 'claimedAt'
+} as const
+
+export type TeamClaimScalarFieldEnum = (typeof TeamClaimScalarFieldEnum)[keyof typeof TeamClaimScalarFieldEnum]
 
 
 export const PrincipalScalarFieldEnum = {

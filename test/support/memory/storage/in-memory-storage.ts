@@ -5,6 +5,7 @@ import type { RequestDefaults } from "../../../../src/core/routing/request-defau
 import type { Secret } from "../../../../src/core/secrets/secret.ts";
 import type { Storage } from "../../../../src/core/storage.ts";
 import { answerName, findThread, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
+import { InMemoryClaimStore } from "./claim-store.ts";
 import { InMemoryDeviceCodeStore } from "./device-code-store.ts";
 import { InMemoryEventLog } from "./event-log.ts";
 import { InMemoryEventRecoveryStore } from "./event-recovery-store.ts";
@@ -49,6 +50,7 @@ function storageOn(database: InMemoryStatements): Storage {
     followUps: new InMemoryFollowUpStore(database),
     eventLog: new InMemoryEventLog(database),
     leases: new InMemoryLeaseStore(database),
+    claims: new InMemoryClaimStore(database),
     inbox: new InMemoryInboxStore(database),
     eventRecoveries: new InMemoryEventRecoveryStore(database),
     outbox: new InMemoryOutboxStore(database),

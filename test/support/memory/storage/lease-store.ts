@@ -3,6 +3,7 @@ import type { LeaseToken, RunId } from "../../../../src/core/ids.ts";
 import { isFor } from "../../../../src/core/runs/run-job.ts";
 import type { RunState } from "../../../../src/core/runs/states.ts";
 import { IDLE_SECONDS } from "../../../../src/storage/lease-store.ts";
+import { isAtQuota } from "./claim-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 
 export const IDLE_MS = IDLE_SECONDS * 1_000;
@@ -37,8 +38,9 @@ export class InMemoryLeaseStore implements LeaseStore {
   }
 
   listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]> {
-    return this.#database.read(({ runs }, now) => {
-      const free = [...runs.values()].map(({ run }) => run).filter(({ lease }) => lease === undefined);
+    return this.#database.read((tables, now) => {
+      const all = [...tables.runs.values()].map(({ run }) => run);
+      const free = all.filter(({ lease, teamId }) => lease === undefined && !isAtQuota(tables, teamId, now));
       const idle = free.filter(
         (run) => run.state === "QUEUED" && run.updatedAt.getTime() < now - IDLE_MS && isFor(run, host),
       );

@@ -1,6 +1,7 @@
 import type { TeamId } from "../../../../src/core/ids.ts";
 import { type Quota, type QuotaUse, quotaPeriods } from "../../../../src/core/quotas/quota.ts";
 import type { QuotaCount, QuotaStore } from "../../../../src/core/quotas/quota-store.ts";
+import { runningOf } from "./claim-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import type { RunRow, Tables } from "./tables.ts";
 
@@ -12,7 +13,11 @@ export class InMemoryQuotaStore implements QuotaStore {
   }
 
   list(teamId: TeamId, count: QuotaCount): Promise<readonly QuotaUse[]> {
-    return this.#database.read((tables) => quotaUses(tables, teamId, count));
+    return this.#database.read((tables, now) =>
+      quotaUses(tables, teamId, count).map((use) =>
+        use.name === "running_runs" ? { ...use, used: runningOf(tables, teamId, now) } : use,
+      ),
+    );
   }
 
   replace(teamId: TeamId, quotas: readonly Quota[]): Promise<boolean> {
@@ -45,6 +50,9 @@ function useOf({ name, scope }: Quota, runs: readonly RunRow[], { apiKeyId, at }
       const counted = runs.filter((row) => scope === "team" || (apiKeyId && row.apiKeyId === apiKeyId));
       return counted.filter(({ run }) => run.createdAt >= day).length;
     }
+    // Counted by the caller, because it depends on leases. The creation of a run does not count it.
+    case "running_runs":
+      return 0;
     case "cost_usd_per_month": {
       const ofMonth = runs.filter(({ run }) => run.createdAt >= month);
       return ofMonth.reduce((sum, { run }) => sum + (run.costUsd ?? 0), 0);

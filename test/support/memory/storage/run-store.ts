@@ -7,6 +7,7 @@ import type { FollowUp, Lease, Run, RunDefinition } from "../../../../src/core/r
 import type { RunChange } from "../../../../src/core/runs/run-change.ts";
 import type { RunPage, RunQuery } from "../../../../src/core/runs/run-query.ts";
 import type { RunAggregate, RunKey, RunStore } from "../../../../src/core/runs/run-store.ts";
+import { TeamAtQuota } from "../../../../src/core/storage.ts";
 import {
   addNotices,
   bindThread,
@@ -14,6 +15,7 @@ import {
   storeInboxResult,
   threadsOf,
 } from "./change-rows.ts";
+import { runningOf } from "./claim-store.ts";
 import { deleteRun } from "./delete-run.ts";
 import { addFiles } from "./file-store.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
@@ -53,6 +55,10 @@ export class InMemoryRunStore implements RunStore {
         ...(change.events.length > 0 && { updatedAt: laterOf(row.run.updatedAt, tx.now) }),
         lastSeq: row.run.lastSeq,
       };
+      const max = change.lease?.runningMax;
+      if (max !== undefined && runningOf(tx.tables, run.teamId, tx.now) >= max) {
+        throw new TeamAtQuota();
+      }
       return store(tx, leased({ ...row, run }, change.lease, tx.now), structuredClone(change));
     });
   }

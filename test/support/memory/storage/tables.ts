@@ -101,6 +101,8 @@ export interface Tables {
   readonly paces: Map<string, PaceState>;
   readonly teams: Map<TeamId, Team>;
   readonly quotas: Map<TeamId, readonly Quota[]>;
+  /** When a run of the team was last claimed while other teams waited too. */
+  readonly teamClaims: Map<TeamId, number>;
   /** Deleted runs, which still count for the quotas of their teams. */
   readonly deletedRuns: Map<RunId, RunRow>;
   readonly principals: Map<PrincipalId, Principal>;
@@ -144,6 +146,7 @@ export function emptyTables(): Tables {
     paces: new Map(),
     teams: new Map([[FIRST_TEAM, { id: FIRST_TEAM, name: "Team", sharing: "off", createdAt: new Date(0) }]]),
     quotas: new Map(),
+    teamClaims: new Map(),
     deletedRuns: new Map(),
     principals: new Map(),
     identities: new Map(),
@@ -180,6 +183,7 @@ export function copyOf(tables: Tables): Tables {
     paces: new Map(tables.paces),
     teams: new Map(tables.teams),
     quotas: new Map(tables.quotas),
+    teamClaims: new Map(tables.teamClaims),
     deletedRuns: new Map(tables.deletedRuns),
     principals: new Map(tables.principals),
     identities: new Map(tables.identities),

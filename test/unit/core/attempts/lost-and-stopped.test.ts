@@ -185,6 +185,8 @@ describe("a database that is unavailable for a while", () => {
       const calm = await aCalmLog();
       const worker = harness.worker();
       await harness.queue.work("run", 1, (key, stop) => worker.work(key as RunId, stop));
+      // The faults begin after the claim.
+      await quiet();
 
       for (let index = 0; index < 40; index += 1) {
         if (harness.faults.changes.length === 0) {

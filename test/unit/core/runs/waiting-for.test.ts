@@ -22,6 +22,7 @@ test.each<[string, Partial<Run>, Availability | undefined, string | undefined]>(
   ["names a busy host", { config: { worker_host: "big" } }, "busy", "capacity"],
   ["finds all workers busy", {}, "busy", "capacity"],
   ["finds no worker", {}, "absent", "capacity"],
+  ["belongs to a team at its quota", {}, "limited", "quota"],
   ["finds a free worker", {}, "free", undefined],
   ["finds workers of unknown load", {}, undefined, undefined],
   ["is held by a worker", { lease: { token: "t" as never, worker: "w" } }, "busy", undefined],

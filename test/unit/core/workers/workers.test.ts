@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { TeamId } from "../../../../src/core/ids.ts";
 import { type Availability, Capacity } from "../../../../src/core/workers/capacity.ts";
 import { Heartbeat } from "../../../../src/core/workers/heartbeat.ts";
 import { Maintenance } from "../../../../src/core/workers/maintenance.ts";
@@ -8,6 +9,7 @@ import { CoreHarness } from "../../../support/core-harness.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { createInMemoryBlobStore } from "../../../support/memory/storage/blob-store.ts";
+import { aRun } from "../../../support/run-builders.ts";
 import { waitFor } from "../../../support/wait-for.ts";
 
 describe("a worker", () => {
@@ -98,8 +100,10 @@ describe("capacity", () => {
   const clock = new ManualClock();
   let reads: number;
   let loads: readonly HostLoad[] | Error;
+  let teamsAtQuota: readonly TeamId[];
   let capacity: Capacity;
   beforeEach(() => {
+    teamsAtQuota = [];
     reads = 0;
     loads = [{ slots: 2, taken: 1 }];
     const listLoads = async () => {
@@ -109,7 +113,11 @@ describe("capacity", () => {
       }
       return loads;
     };
-    capacity = new Capacity({ workers: { listLoads }, clock });
+    capacity = new Capacity({
+      workers: { listLoads },
+      claims: { listTeamsAtQuota: async () => teamsAtQuota },
+      clock,
+    });
   });
 
   test.each<[readonly HostLoad[], string | undefined, Availability]>([
@@ -140,7 +148,25 @@ describe("capacity", () => {
     async (currentLoads, host, availability) => {
       loads = currentLoads;
 
-      expect((await capacity.look())(host)).toBe(availability);
+      expect((await capacity.look())(aRun({ config: host === undefined ? {} : { worker_host: host } }))).toBe(
+        availability,
+      );
+    },
+  );
+
+  test.each<[readonly HostLoad[], Availability]>([
+    [[{ slots: 2, taken: 0 }], "limited"],
+    [[{ slots: 2, taken: 2 }], "limited"],
+    [[], "absent"],
+  ])(
+    "of workers with the load %j, those for a team at its quota are %s",
+    async (currentLoads, availability) => {
+      loads = currentLoads;
+      const run = aRun();
+      teamsAtQuota = [run.teamId];
+
+      expect((await capacity.look())(run)).toBe(availability);
+      expect((await capacity.look())(aRun({ teamId: "other" as TeamId }))).not.toBe("limited");
     },
   );
 
@@ -158,7 +184,7 @@ describe("capacity", () => {
   test("a failure to read the capacity fails no request", async () => {
     loads = new Error("away");
 
-    expect((await capacity.look())(undefined)).toBeUndefined();
+    expect((await capacity.look())(aRun())).toBeUndefined();
   });
 });
 
