@@ -34,6 +34,8 @@ export interface ApiDeps {
   readonly pullRequests: Pick<PullRequestReader, "refresh">;
   readonly blobs: Pick<BlobStore, "put" | "read">;
   readonly secrets: SecretBox;
+  /** The registries from which workers pull images. */
+  readonly imageRegistries: readonly string[];
   readonly webhookClient: Pick<WebhookClient, "problemOf">;
   readonly pubsub: PubSub;
   readonly clock: Clock;

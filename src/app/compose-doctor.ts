@@ -16,6 +16,7 @@ import {
 } from "../core/doctor/checks.ts";
 import { Doctor } from "../core/doctor/doctor.ts";
 import { type StoredBytes, storedBytesCheck } from "../core/doctor/stored-bytes.ts";
+import { environmentImagesCheck } from "../core/environments/image-check.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { SecretBox } from "../core/secrets/secret-box.ts";
 import type { Storage } from "../core/storage.ts";
@@ -28,7 +29,7 @@ import { systemClock } from "./system-clock.ts";
 
 /** What the checks inspect. */
 export interface DoctorDeps {
-  readonly config: Pick<Config, "dataDir" | "databaseUrl" | "oldSecretKeys" | "secretKey">;
+  readonly config: Pick<Config, "dataDir" | "databaseUrl" | "oldSecretKeys" | "sandbox" | "secretKey">;
   readonly publicUrl: () => string;
   readonly adapters: ReadonlyMap<string, Pick<RunningAdapter, "checks" | "socketMode">>;
   readonly catalogueView: AgentCatalogueView;
@@ -54,6 +55,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     workersCheck(storage),
     workerDisksCheck(storage),
     sandboxCheck(storage),
+    environmentImagesCheck(storage, config.sandbox.docker.images.registries),
     agentsCheck(catalogueView),
     adaptersCheck(names, storage),
     ...Array.from(adapters.values(), ({ socketMode }) => socketMode?.check ?? []).flat(),

@@ -246,6 +246,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     pullRequests: deps.pullRequestReader,
     blobs: deps.blobs,
     secrets: deps.secrets,
+    imageRegistries: bootstrap.config.sandbox.docker.images.registries,
     webhookClient: deps.webhookClient,
     pubsub,
     clock: systemClock,
@@ -316,15 +317,16 @@ function composeRepositories(
 }
 
 function composeSkills(
-  { dataDir, gitUrl: baseUrl }: Config,
+  { dataDir, gitUrl: baseUrl, sandbox }: Config,
   storage: Storage,
   authorize: TeamAuthorizer,
   log: Log,
 ) {
   const clock = systemClock;
+  const imageRegistries = sandbox.docker.images.registries;
   const repositories = new RepositoryMirrors({ dataDir, baseUrl, authorize, clock, log });
   const library = createGitSkillLibrary(repositories);
-  const environments = new EnvironmentService({ storage, clock });
+  const environments = new EnvironmentService({ storage, clock, imageRegistries });
   const history = storage.skillHistory;
   return {
     repositories,

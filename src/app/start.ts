@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { keyHint, newApiKey } from "../api/auth/api-keys.ts";
 import { createServer } from "../api/server.ts";
 import type { Config } from "../config/config.ts";
+import { findUnlistedImages } from "../core/environments/image-check.ts";
 import { AppError, StartupError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
 import type { Log } from "../core/ports/log.ts";
@@ -197,6 +198,9 @@ async function prepareWorker(
   for (const warning of worker.chosen.warnings) {
     log.warn("sandbox.warning", { warning });
   }
+  if (worker.chosen.sandbox.hasImages) {
+    await tellUnlistedImages(bootstrap, deps, log);
+  }
   const swept = await worker.localDisk.sweep();
   if (swept > 0) {
     log.warn("sandbox.orphans.killed", { count: swept });
@@ -204,6 +208,14 @@ async function prepareWorker(
   undo.defer(() => worker.heartbeat.stop());
   await worker.heartbeat.start();
   return worker;
+}
+
+async function tellUnlistedImages({ config }: Bootstrap, { storage }: AppDeps, log: Log): Promise<void> {
+  const { registries } = config.sandbox.docker.images;
+  const unlisted = await findUnlistedImages(storage, registries);
+  if (unlisted.environments > 0) {
+    log.warn("environment.images.not_listed", { ...unlisted, listed: registries });
+  }
 }
 
 async function startWorker(

@@ -1,6 +1,8 @@
 import { z } from "zod";
-import { MEBIBYTE } from "../core/byte-units.ts";
+import { GIBIBYTE, MEBIBYTE } from "../core/byte-units.ts";
+import { DEFAULT_REGISTRY, parseImageName, parseRegistry } from "../core/environments/image-name.ts";
 import { SANDBOX_SETTINGS, type SandboxSetting } from "../sandboxes/choose-sandbox.ts";
+import type { ImageRules } from "../sandboxes/docker/image-rules.ts";
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../sandboxes/sandbox-limits.ts";
 import { decimalNumber, wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
@@ -13,6 +15,7 @@ export interface SandboxConfig {
   readonly docker: {
     readonly program: string;
     readonly image: string;
+    readonly images: ImageRules;
     /** The only variables of Errand's environment that the docker program gets. */
     readonly environment: Readonly<Record<string, string>>;
   };
@@ -23,13 +26,37 @@ const MAX_MEBIBYTES = 16 * 1_024 ** 2;
 /** Contains git, certificates and the usual programs. The name is complete, because podman needs the registry. */
 const DEFAULT_IMAGE = "docker.io/library/buildpack-deps:bookworm-scm";
 
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+const imageName = z
+  .string()
+  .refine((name) => parseImageName(name) !== undefined, "must be the name of an image, such as debian:13");
+
+const registries = z.string().transform((text, context) => {
+  const words = text.split(",").map((word) => word.trim());
+  return words.map((word) => {
+    const registry = parseRegistry(word);
+    if (registry === undefined) {
+      const message = `"${word}" is no registry, such as ghcr.io, ghcr.io/acme or registry.example.com:5000`;
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    }
+    return registry;
+  });
+});
+
 const mebibytes = (min: number, defaultBytes: number) =>
   wholeNumber(min, MAX_MEBIBYTES).default(defaultBytes / MEBIBYTE);
 
 export const sandboxVariables = {
   ERRAND_SANDBOX: z.enum(SANDBOX_SETTINGS).default("auto"),
   ERRAND_DOCKER: z.string().default("docker"),
-  ERRAND_DOCKER_IMAGE: z.string().default(DEFAULT_IMAGE),
+  ERRAND_DOCKER_IMAGE: imageName.default(DEFAULT_IMAGE),
+  ERRAND_IMAGE_REGISTRIES: registries.optional(),
+  ERRAND_IMAGE_PULL_MINUTES: wholeNumber(1, 1_440).default(10),
+  ERRAND_IMAGE_GIB: decimalNumber(0.1, 10_000).default(20),
+  ERRAND_IMAGE_DAYS: wholeNumber(1, 10_000).default(14),
   ERRAND_SANDBOX_MEMORY_MIB: mebibytes(128, DEFAULT_SANDBOX_LIMITS.memoryBytes),
   ERRAND_SANDBOX_CPUS: decimalNumber(0.1, 1_024).default(DEFAULT_SANDBOX_LIMITS.cpus),
   ERRAND_SANDBOX_PROCESSES: wholeNumber(64, 1_000_000).default(DEFAULT_SANDBOX_LIMITS.processes),
@@ -55,6 +82,27 @@ export const sandboxVariableDocs = {
     default: "docker.io/library/buildpack-deps:bookworm-scm",
     description: "The image of runs whose environment names none.",
     compose: "no",
+  },
+  ERRAND_IMAGE_REGISTRIES: {
+    group: "Sandbox",
+    default: "(docker.io and the registry of `ERRAND_DOCKER_IMAGE`)",
+    description:
+      "The registries from which workers pull the images of environments, separated by commas: `ghcr.io`, `ghcr.io/acme` or `registry.example.com:5000`. A name without a registry is in `docker.io`. Set it on all processes, because the API refuses images of other registries.",
+  },
+  ERRAND_IMAGE_PULL_MINUTES: {
+    group: "Sandbox",
+    default: "10",
+    description: "The time after which a worker gives up the pull of an image.",
+  },
+  ERRAND_IMAGE_GIB: {
+    group: "Sandbox",
+    default: "20",
+    description: "The most disk space that the image of an environment may take, in GiB.",
+  },
+  ERRAND_IMAGE_DAYS: {
+    group: "Sandbox",
+    default: "14",
+    description: "A worker removes images that it pulled and that no run has used for this many days.",
   },
   ERRAND_SANDBOX_MEMORY_MIB: {
     group: "Sandbox",
@@ -97,7 +145,18 @@ export function sandboxConfigOf(
     docker: {
       program: values.ERRAND_DOCKER,
       image: values.ERRAND_DOCKER_IMAGE,
+      images: imageRulesOf(values),
       environment: Object.fromEntries(dockerVariables),
     },
+  };
+}
+
+function imageRulesOf(values: z.infer<z.ZodObject<typeof sandboxVariables>>): ImageRules {
+  const ownRegistry = parseImageName(values.ERRAND_DOCKER_IMAGE)?.registry ?? DEFAULT_REGISTRY;
+  return {
+    registries: values.ERRAND_IMAGE_REGISTRIES ?? [...new Set([DEFAULT_REGISTRY, ownRegistry])],
+    pullMs: values.ERRAND_IMAGE_PULL_MINUTES * MINUTE_MS,
+    maxBytes: values.ERRAND_IMAGE_GIB * GIBIBYTE,
+    unusedMs: values.ERRAND_IMAGE_DAYS * DAY_MS,
   };
 }

@@ -88,7 +88,7 @@ export class CoreHarness {
     const adapters = new Map([[this.adapter.name, this.adapter]]);
     const writer = new NoticeWriter(() => "http://here", new Map([[this.adapter.name, this.adapter.traits]]));
     const agents = agentChoice("scripted", "other");
-    const environments = new EnvironmentService({ storage, clock });
+    const environments = new EnvironmentService({ storage, clock, imageRegistries: ["docker.io"] });
     const skills = new SkillFinder({ library: this.skills, environments });
     const rules = runRules({ storage, pubsub, clock });
     this.runs = new RunService({

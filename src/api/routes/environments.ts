@@ -21,7 +21,7 @@ import { type ItemContext, textId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 
 export function environmentRoutes(
-  { clock, storage }: Pick<ApiDeps, "clock" | "storage">,
+  { clock, imageRegistries, storage }: Pick<ApiDeps, "clock" | "imageRegistries" | "storage">,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   return resourceRoutes(storage, idempotency, {
@@ -29,7 +29,7 @@ export function environmentRoutes(
     tags: ["environments"],
     scopes: { read: "runs:read", write: "settings:write" },
     id: textId("uid", "An environment's uid."),
-    serviceOn: (stores) => new EnvironmentService({ storage: stores, clock }),
+    serviceOn: (stores) => new EnvironmentService({ storage: stores, clock, imageRegistries }),
     item: EnvironmentItem,
     items: environmentItems,
     list: {

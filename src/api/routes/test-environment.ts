@@ -12,7 +12,7 @@ import { RunAgentResponse } from "../schemas/run-requests.ts";
 import { createdOf } from "./create-run.ts";
 import { textId } from "./resource.ts";
 
-type TestEnvironmentDeps = Pick<ApiDeps, "clock" | "runs" | "storage">;
+type TestEnvironmentDeps = Pick<ApiDeps, "clock" | "imageRegistries" | "runs" | "storage">;
 
 const ID = textId("uid", "An environment's uid.");
 const SCHEMA = {
@@ -28,11 +28,11 @@ const SCHEMA = {
 };
 
 export function testEnvironmentRoutes(
-  { clock, runs, storage }: TestEnvironmentDeps,
+  { clock, imageRegistries, runs, storage }: TestEnvironmentDeps,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
-  const environments = new EnvironmentService({ storage, clock });
+  const environments = new EnvironmentService({ storage, clock, imageRegistries });
   return async (app) => {
     app.post("/agent/environments/:uid/test", { schema: SCHEMA, config }, async (request, reply) => {
       const { uid } = request.params as { readonly uid: string };

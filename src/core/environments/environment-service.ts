@@ -7,6 +7,7 @@ import type { Storage } from "../storage.ts";
 import type { RecordStore } from "../team-records/record-store.ts";
 import { requireRoom } from "../team-records/require-room.ts";
 import { type Environment, type EnvironmentConfig, newEnvironmentUid } from "./environment.ts";
+import { requireImage } from "./image-name.ts";
 
 export const ENVIRONMENT_SORTS = ["last_updated", "name"] as const;
 export type EnvironmentSort = (typeof ENVIRONMENT_SORTS)[number];
@@ -14,6 +15,8 @@ export type EnvironmentSort = (typeof ENVIRONMENT_SORTS)[number];
 export interface EnvironmentServiceDeps {
   readonly storage: Pick<Storage, "environments" | "teams">;
   readonly clock: Clock;
+  /** The registries from which workers pull images. */
+  readonly imageRegistries: readonly string[];
 }
 
 /** The principal who uses an environment: the members of a viewer that are known when a run starts. */
@@ -23,10 +26,12 @@ type User = Pick<Viewer, "id" | "teamId"> & Partial<Viewer>;
 export class EnvironmentService {
   readonly #storage: EnvironmentServiceDeps["storage"];
   readonly #clock: Clock;
+  readonly #imageRegistries: readonly string[];
 
-  constructor({ storage, clock }: EnvironmentServiceDeps) {
+  constructor({ storage, clock, imageRegistries }: EnvironmentServiceDeps) {
     this.#storage = storage;
     this.#clock = clock;
+    this.#imageRegistries = imageRegistries;
   }
 
   async list(viewer: User, sort: EnvironmentSort): Promise<readonly Environment[]> {
@@ -39,6 +44,7 @@ export class EnvironmentService {
   }
 
   async create(creator: Viewer, config: EnvironmentConfig, isTeamOwned: boolean): Promise<Environment> {
+    this.#requireImage(config);
     const createdAt = this.#clock.now();
     const environment = {
       id: newEnvironmentUid(),
@@ -58,6 +64,10 @@ export class EnvironmentService {
 
   async replace(editor: Viewer, id: string, config: EnvironmentConfig): Promise<Environment> {
     const before = await this.get(editor, id);
+    // An image of an earlier configuration may still be on the workers, which check before they pull.
+    if (config.image !== before.config.image) {
+      this.#requireImage(config);
+    }
     const updatedAt = this.#clock.now();
     const environment = { ...before, config, setupFailed: false, lastEditorId: editor.id, updatedAt };
     await requireRoom(this.#storage, "environments", environment);
@@ -71,6 +81,12 @@ export class EnvironmentService {
     const { teamId } = await this.get(viewer, id);
     if (!(await this.#storage.environments.remove(teamId, id))) {
       throw unknownEnvironment();
+    }
+  }
+
+  #requireImage({ image }: EnvironmentConfig): void {
+    if (image !== undefined) {
+      requireImage(image, this.#imageRegistries, "config.docker_image");
     }
   }
 }

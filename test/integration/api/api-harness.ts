@@ -151,6 +151,8 @@ export class TestClock implements Clock {
 
 export const PUBLIC_URL = "http://127.0.0.1:8787";
 /** The secret key of a server whose options name none. */
+/** The registries whose images environments may have. */
+const IMAGE_REGISTRIES = ["docker.io", "registry.example.com:5000/team"];
 export const SECRET = "a secret of this test";
 const AGENTS = agentChoice("demo", "codex");
 
@@ -167,7 +169,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
   const skillLibrary = new InMemorySkillLibrary();
   const skillDeps = {
     library: skillLibrary,
-    environments: new EnvironmentService({ storage, clock }),
+    environments: new EnvironmentService({ storage, clock, imageRegistries: IMAGE_REGISTRIES }),
     history: storage.skillHistory,
     log: SILENT_LOG,
   };
@@ -223,6 +225,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     blobs,
     secrets,
     webhookClient: new Destinations(parseAllowList(options.webhookAllow ?? "")),
+    imageRegistries: IMAGE_REGISTRIES,
     pubsub: usedPubsub,
     clock,
     nextDue,

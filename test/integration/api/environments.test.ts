@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { type Call, call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 
@@ -85,6 +86,44 @@ describe("an environment", () => {
     ["with another network", { name: "x", network: "some" }],
   ])("an environment %s is refused", async (_what, config) => {
     expect((await create(config)).status).toBe(400);
+  });
+
+  test.each([
+    ["-v", /must be the name of an image/],
+    ["host/../..", /must be the name of an image/],
+    ["http://10.0.0.7/x", /must be the name of an image/],
+    ["10.0.0.7:6379/x", /10\.0\.0\.7:6379.*ERRAND_IMAGE_REGISTRIES/],
+    ["ghcr.io/acme/app", /ghcr\.io.*docker\.io, registry\.example\.com:5000\/team.*ERRAND_IMAGE_REGISTRIES/],
+    ["registry.example.com:5000/other", /ERRAND_IMAGE_REGISTRIES/],
+  ])("an environment with the image %s is refused with what to do", async (image, reason) => {
+    const refused = await create({ name: "x", docker_image: image });
+
+    expect(refused.status).toBe(400);
+    expect(refused.body.issues).toEqual([
+      { path: "config.docker_image", message: expect.stringMatching(reason) },
+    ]);
+  });
+
+  test("an environment of an earlier version keeps its image until the image is changed", async () => {
+    const { body } = await create({ name: "x", docker_image: "node" });
+    const { uid } = body;
+    const stored = await harness.storage.environments.find(FIRST_TEAM, uid);
+    expect.assert(stored !== undefined);
+    await harness.storage.environments.replace({
+      ...stored,
+      config: { ...stored.config, image: "ghcr.io/acme/app" },
+    });
+    const replace = async (image: string) =>
+      (
+        await call(harness, `${PATH}/${uid}`, {
+          method: "PUT",
+          body: { config: { name: "y", docker_image: image } },
+        })
+      ).status;
+
+    expect((await call(harness, `${PATH}/${uid}`)).body.config.docker_image).toBe("ghcr.io/acme/app");
+    expect(await replace("ghcr.io/acme/app")).toBe(200);
+    expect(await replace("ghcr.io/acme/other")).toBe(400);
   });
 
   test("an environment with values of the longest length is accepted, and unknown members are ignored", async () => {

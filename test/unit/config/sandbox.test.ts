@@ -38,6 +38,37 @@ describe("the limits of a sandbox", () => {
   });
 });
 
+describe("the rules for images", () => {
+  const rulesOf = (env: Record<string, string>) => readConfig(env).sandbox.docker.images;
+
+  test("the registries are docker.io and that of the default image, unless they are set", () => {
+    expect(rulesOf({}).registries).toEqual(["docker.io"]);
+    expect(rulesOf({ ERRAND_DOCKER_IMAGE: "registry.corp:5000/base:1" }).registries).toEqual([
+      ...["docker.io", "registry.corp:5000"],
+    ]);
+    expect(rulesOf({ ERRAND_IMAGE_REGISTRIES: "GHCR.io/acme, 10.0.0.7:5000" }).registries).toEqual([
+      ...["ghcr.io/acme", "10.0.0.7:5000"],
+    ]);
+  });
+
+  test("the limits of images have the documented units and defaults", () => {
+    expect(rulesOf({})).toMatchObject({ pullMs: 600_000, maxBytes: 20 * 2 ** 30, unusedMs: 14 * 86_400_000 });
+  });
+
+  test.each([
+    ["ERRAND_DOCKER_IMAGE", "-v/:/host"],
+    ["ERRAND_DOCKER_IMAGE", "host/../.."],
+    ["ERRAND_IMAGE_REGISTRIES", "https://ghcr.io"],
+    ["ERRAND_IMAGE_REGISTRIES", "ghcr.io,,quay.io"],
+    ["ERRAND_IMAGE_REGISTRIES", "*"],
+    ["ERRAND_IMAGE_PULL_MINUTES", "0"],
+    ["ERRAND_IMAGE_GIB", "no"],
+    ["ERRAND_IMAGE_DAYS", "0"],
+  ])("%s=%s is refused", (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(name);
+  });
+});
+
 describe("the docker program", () => {
   test("the docker program gets only the variables that lead to its daemon", () => {
     const { docker } = readConfig({
