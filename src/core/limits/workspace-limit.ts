@@ -4,7 +4,9 @@ import { GIBIBYTE } from "../byte-units.ts";
 import { AppError } from "../errors.ts";
 import type { Stop } from "../ports/clock.ts";
 
-const LOOK_MS = 30_000;
+const LOOK_MS = 3_000;
+/** Measuring a workspace of many files takes at most about this part of the time. */
+const REST_PER_LOOK = 4;
 
 type WorkspaceLimitDeps = Pick<AttemptDeps, "clock" | "log" | "run" | "settings" | "workspaces">;
 
@@ -12,8 +14,10 @@ type WorkspaceLimitDeps = Pick<AttemptDeps, "clock" | "log" | "run" | "settings"
 export function limitWorkspace(deps: WorkspaceLimitDeps, abort: AttemptAbort): Stop {
   const { clock, log, run, settings, workspaces } = deps;
   let isLooking = false;
+  let restsUntilMs = 0;
   const look = async () => {
-    if (isLooking || abort.reason !== undefined) {
+    const startedMs = clock.elapsedMs();
+    if (isLooking || startedMs < restsUntilMs || abort.reason !== undefined) {
       return;
     }
     isLooking = true;
@@ -25,6 +29,7 @@ export function limitWorkspace(deps: WorkspaceLimitDeps, abort: AttemptAbort): S
       log.warn("workspace.not_measured", { runId: run.id, error });
     } finally {
       isLooking = false;
+      restsUntilMs = clock.elapsedMs() + (clock.elapsedMs() - startedMs) * REST_PER_LOOK;
     }
   };
   return clock.every(LOOK_MS, () => void look());
