@@ -149,6 +149,19 @@ interface Prepared {
   readonly launch: AgentLaunch;
 }
 
+/** The agent starts in other images, so the run ends as a failure of its environment. */
+function notStartedIn(image: string, { message, options }: AppError): AppError {
+  return new AppError(
+    "environment_setup_failed",
+    `The agent did not start in the image ${image}. ${message}`,
+    {
+      ...options,
+      remedy:
+        "Correct the image of the environment, or start a run without it to see whether the agent works.",
+    },
+  );
+}
+
 /** One try to start an agent. If it fails, nothing of it remains. */
 class SessionStart {
   readonly #options: AcpRunnerOptions;
@@ -239,6 +252,14 @@ class SessionStart {
   }
 
   async #toFailure(error: unknown): Promise<AppError> {
+    const failure = await this.#failureOf(error);
+    const { image } = this.#request;
+    return image !== undefined && failure.options.reason === "agent_process_failed"
+      ? notStartedIn(image, failure)
+      : failure;
+  }
+
+  async #failureOf(error: unknown): Promise<AppError> {
     if (error instanceof AppError) {
       return error;
     }

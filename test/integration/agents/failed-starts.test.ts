@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import type { AgentStart } from "../../../src/core/agents/agent-runner.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
+import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 import { AgentHarness, aScriptedAgent, BARE_RUNNER } from "../../support/agent-harness.ts";
 
 let harness: AgentHarness | undefined;
@@ -13,11 +14,15 @@ afterEach(async () => {
 const warned: object[] = [];
 const log = { debug: () => undefined, warn: (facts: object) => void warned.push(facts) };
 
-async function startShell(script: string, changes: Partial<AgentStart> = {}) {
+async function startShell(
+  script: string,
+  changes: Partial<AgentStart> = {},
+  makeSandbox = createLocalSandbox,
+) {
   warned.length = 0;
   const catalogue = new Map([["shell", aScriptedAgent("shell", ["/bin/sh", "-c", script])]]);
   harness = await AgentHarness.open((dataDir) =>
-    createAcpRunner({ ...BARE_RUNNER, catalogue, log, sandbox: createLocalSandbox(dataDir) }),
+    createAcpRunner({ ...BARE_RUNNER, catalogue, log, sandbox: makeSandbox(dataDir) }),
   );
   return harness.start({ agent: "shell", ...changes });
 }
@@ -29,6 +34,22 @@ test("an agent in an environment with an image fails with environment_setup_fail
     options: { remedy: expect.stringContaining("ERRAND_SANDBOX=docker") },
   });
 });
+
+test.each(["exit 3", "kill -9 $$", "exec >&- 2>&-; exit 0"])(
+  "an agent that ends (%s) before it is ready in the image of its environment fails with environment_setup_failed",
+  async (script) => {
+    const withImages = (dataDir: string): Sandbox => {
+      const local = createLocalSandbox(dataDir);
+      return { ...local, hasImages: true, spawn: ({ image: _, ...command }) => local.spawn(command) };
+    };
+
+    await expect(startShell(script, { image: "acme/odd" }, withImages)).rejects.toMatchObject({
+      ...{ code: "environment_setup_failed", retryable: false },
+      message: expect.stringMatching(/^The agent did not start in the image acme\/odd\. The agent's process/),
+      options: { remedy: expect.stringContaining("image of the environment") },
+    });
+  },
+);
 
 test.each([
   ["kill -9 $$", "The agent's process was ended by SIGKILL."],
