@@ -14,6 +14,7 @@ const MAY_ALSO_IMPORT = {
     "agents/agent-settings.ts",
     "network-policy/allow-list.ts",
     "sandboxes/choose-sandbox.ts",
+    "sandboxes/image-rules.ts",
     "sandboxes/sandbox-limits.ts",
     "secrets/redaction.ts",
   ],

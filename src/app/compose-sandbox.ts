@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import type { Log } from "../core/ports/log.ts";
 import { createBubblewrapSandbox } from "../sandboxes/bubblewrap/bubblewrap-sandbox.ts";
 import { type ChosenSandbox, chooseSandbox } from "../sandboxes/choose-sandbox.ts";
 import { createDockerSandbox } from "../sandboxes/docker/docker-sandbox.ts";
@@ -7,10 +8,10 @@ import { createRestrictedSandbox } from "../sandboxes/restricted/restricted-sand
 import { createSeatbeltSandbox } from "../sandboxes/seatbelt/seatbelt-sandbox.ts";
 
 /** Fails with an AppError when the sandbox that the operator named does not work here. */
-export function composeSandbox({ dataDir, sandbox }: Config): Promise<ChosenSandbox> {
+export function composeSandbox({ dataDir, sandbox }: Config, log: Log): Promise<ChosenSandbox> {
   const { docker, limits, path, setting } = sandbox;
   return chooseSandbox(setting, {
-    docker: createDockerSandbox({ dataDir, limits, docker, image: docker.image }),
+    docker: createDockerSandbox({ dataDir, limits, docker, log, image: docker.image, images: docker.images }),
     bubblewrap: createBubblewrapSandbox({ dataDir, limits, ...(path === undefined ? {} : { path }) }),
     seatbelt: createSeatbeltSandbox(dataDir),
     local: createLocalSandbox(dataDir),

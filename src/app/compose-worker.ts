@@ -62,7 +62,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   const { config, logger } = bootstrap;
   const { blobs: files, queue, storage } = deps;
   const log = plainLog(logger);
-  const chosen = await composeSandbox(config);
+  const chosen = await composeSandbox(config, log);
   const host = hostOf(config);
   // The random part makes the name unique, even beside a process with the same number on a host with the same name.
   const worker = `${hostname()}:${process.pid}:${randomBytes(3).toString("hex")}`;

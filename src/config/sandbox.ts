@@ -2,7 +2,7 @@ import { z } from "zod";
 import { GIBIBYTE, MEBIBYTE } from "../core/byte-units.ts";
 import { DEFAULT_REGISTRY, parseImageName, parseRegistry } from "../core/environments/image-name.ts";
 import { SANDBOX_SETTINGS, type SandboxSetting } from "../sandboxes/choose-sandbox.ts";
-import type { ImageRules } from "../sandboxes/docker/image-rules.ts";
+import { DEFAULT_IMAGE_RULES, type ImageRules } from "../sandboxes/image-rules.ts";
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../sandboxes/sandbox-limits.ts";
 import { decimalNumber, wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
@@ -54,9 +54,9 @@ export const sandboxVariables = {
   ERRAND_DOCKER: z.string().default("docker"),
   ERRAND_DOCKER_IMAGE: imageName.default(DEFAULT_IMAGE),
   ERRAND_IMAGE_REGISTRIES: registries.optional(),
-  ERRAND_IMAGE_PULL_MINUTES: wholeNumber(1, 1_440).default(10),
-  ERRAND_IMAGE_GIB: decimalNumber(0.1, 10_000).default(20),
-  ERRAND_IMAGE_DAYS: wholeNumber(1, 10_000).default(14),
+  ERRAND_IMAGE_PULL_MINUTES: wholeNumber(1, 1_440).default(DEFAULT_IMAGE_RULES.pullMs / MINUTE_MS),
+  ERRAND_IMAGE_GIB: decimalNumber(0.1, 10_000).default(DEFAULT_IMAGE_RULES.maxBytes / GIBIBYTE),
+  ERRAND_IMAGE_DAYS: wholeNumber(1, 10_000).default(DEFAULT_IMAGE_RULES.unusedMs / DAY_MS),
   ERRAND_SANDBOX_MEMORY_MIB: mebibytes(128, DEFAULT_SANDBOX_LIMITS.memoryBytes),
   ERRAND_SANDBOX_CPUS: decimalNumber(0.1, 1_024).default(DEFAULT_SANDBOX_LIMITS.cpus),
   ERRAND_SANDBOX_PROCESSES: wholeNumber(64, 1_000_000).default(DEFAULT_SANDBOX_LIMITS.processes),

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { ImageSource } from "../core/environments/image-source.ts";
 
 /** Where the processes of an agent run. Each kind has a folder and passes `test/contract/sandbox-contract.ts`. */
 export interface Sandbox {
@@ -9,6 +10,8 @@ export interface Sandbox {
   readonly hasLoopback: boolean;
   /** Whether commands may name a container image. If not, such a command ends with code 127 and the reason. */
   readonly hasImages: boolean;
+  /** Pulls the images of commands before they start. Without it, `spawn` does. */
+  readonly images?: ImageSource;
   /** Whether directories can have another path inside. If not, `mounts` is not used. */
   readonly hasMounts: boolean;
   /** Undefined when the sandbox can be used here. Otherwise the reason and a remedy in one sentence. */
@@ -18,6 +21,7 @@ export interface Sandbox {
   spawn(command: SandboxCommand): SandboxProcess;
   /**
    * Ends what killed workers of this data directory left running, and returns the number of processes or containers.
+   * Also removes images that are no longer used.
    * A worker calls it at its start, before its first command. Those of live workers are left alone.
    */
   sweep(): Promise<number>;

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { access, realpath } from "node:fs/promises";
+import { access, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -57,6 +58,51 @@ const GIT_HTTP = "/usr/lib/git-core/git-remote-http";
 const NODE_ALONE = /\/(libstdc\+\+|libgcc_s)/;
 
 const ENVIRONMENT = "ENV PATH=/usr/local/bin:/usr/bin:/bin";
+
+/** Builds an image from the lines of a Dockerfile, none of which may run a program. */
+export async function buildImage(
+  call: (...args: string[]) => Promise<string>,
+  name: string,
+  {
+    files = {},
+    lines,
+  }: { readonly lines: readonly string[]; readonly files?: Readonly<Record<string, string>> },
+): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), "errand-image-"));
+  try {
+    for (const [path, content] of Object.entries({ ...files, Dockerfile: lines.join("\n") })) {
+      await writeFile(join(root, path), content);
+    }
+    await call("build", "--network", "none", "--tag", name, root);
+    return name;
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+/** Copies an image with these members in its configuration, which may be any that no Dockerfile could produce. */
+export async function changeImage(
+  call: (...args: string[]) => Promise<string>,
+  { config, from, name }: { readonly from: string; readonly name: string; readonly config: object },
+): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), "errand-image-"));
+  try {
+    await call("save", "--output", join(root, "image"), from);
+    await run("tar", ["--extract", "--file", join(root, "image"), "--directory", root]);
+    const [manifest] = JSON.parse(await readFile(join(root, "manifest.json"), "utf8"));
+    const image = JSON.parse(await readFile(join(root, manifest.Config), "utf8"));
+    const changed = { ...image, config: { ...image.config, ...config } };
+    await writeFile(join(root, manifest.Config), JSON.stringify(changed));
+    await writeFile(join(root, "manifest.json"), JSON.stringify([{ ...manifest, RepoTags: [name] }]));
+    await rm(join(root, "repositories"), { force: true });
+    await rm(join(root, "image"));
+    await run("tar", ["--create", "--file", `${root}.tar`, "--directory", root, "."]);
+    await call("load", "--input", `${root}.tar`);
+    return name;
+  } finally {
+    await Promise.all([root, `${root}.tar`].map((path) => rm(path, { recursive: true, force: true })));
+  }
+}
 
 /** Builds images from programs of this machine, so that no registry is needed. */
 export async function buildImages(

@@ -14,7 +14,7 @@ const LABEL = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?";
 const DOMAIN = String.raw`(?:${LABEL}(?:\.${LABEL})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?`;
 const COMPONENT = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
 const PATH = `${COMPONENT}(?:/${COMPONENT})*`;
-const TAG = String.raw`:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}`;
+const TAG = ":[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}";
 const DIGEST = "@(?:sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128})";
 
 const WHOLE_DOMAIN = new RegExp(`^${DOMAIN}$`);

@@ -27,11 +27,11 @@ export function containerArgs(plan: ContainerPlan): readonly string[] {
   const { command, host, image, labels, limits, name } = plan;
   return [
     ...["create", "--interactive", "--init", "--pull", "never", "--name", name, "--hostname", "errand"],
-    ...hardening(limits, host.cpus),
+    ...hardening(limits, { cpus: host.cpus, volumes: image.volumes }),
     ...host.userArgs,
     ...labels.flatMap((label) => ["--label", label]),
     ...["--workdir", command.cwd],
-    ...mountArgs(mountsOf(plan)),
+    ...mountArgs(mountsOf(plan), image.volumes),
     ...programArgs(image.needsLibraries),
     ...[image.name, FORWARDER, "--control", join(CONTROL_INSIDE, CONTROL_SOCKET)],
   ];

@@ -4,6 +4,7 @@ import type { SandboxCommand } from "../sandbox.ts";
 import { type SandboxLimits, TMP_BYTES } from "../sandbox-limits.ts";
 import { SECCOMP_PROFILE } from "../seccomp-profile.ts";
 import { nodeLibraries } from "./docker-host.ts";
+import { quoted, volumeArgs } from "./image-volumes.ts";
 
 /** Libraries of the host, for images that lack them. */
 export const LIBRARY_PATH = "/run/errand-libraries";
@@ -33,6 +34,9 @@ export function argvInside(argv: SandboxCommand["argv"]): readonly string[] {
 export interface NodeProbe {
   readonly name: string;
   readonly image: string;
+  readonly volumes: readonly string[];
+  /** As in every container: the image may name a user that does not exist. */
+  readonly userArgs: readonly string[];
   readonly needsLibraries: boolean;
   readonly limits: SandboxLimits;
   readonly labels: readonly string[];
@@ -42,12 +46,14 @@ export interface NodeProbe {
  * Prints the version of our Node in an image, or fails. The image is untrusted, so the probe gets no more rights than
  * any command.
  */
-export function nodeProbeArgs({ image, labels, limits, name, needsLibraries }: NodeProbe): readonly string[] {
+export function nodeProbeArgs(probe: NodeProbe): readonly string[] {
+  const { image, labels, limits, name, needsLibraries, userArgs, volumes } = probe;
   return [
     ...["run", "--pull", "never", "--name", name],
-    ...hardening(limits, 1),
+    ...hardening(limits, { cpus: 1, volumes }),
+    ...userArgs,
     ...labels.flatMap((label) => ["--label", label]),
-    ...mountArgs(runtimeMounts(needsLibraries)),
+    ...mountArgs(runtimeMounts(needsLibraries), volumes),
     ...programArgs(needsLibraries),
     ...[image, "--version"],
   ];
@@ -55,7 +61,7 @@ export function nodeProbeArgs({ image, labels, limits, name, needsLibraries }: N
 
 export function hardening(
   { cpus, fileBytes, memoryBytes, processes }: SandboxLimits,
-  hostCpus: number,
+  { cpus: hostCpus, volumes }: { readonly cpus: number; readonly volumes: readonly string[] },
 ): string[] {
   return [
     ...[...ISOLATION, String(processes)],
@@ -63,7 +69,8 @@ export function hardening(
     ...["--memory", String(memoryBytes), "--memory-swap", String(memoryBytes)],
     ...["--cpus", String(Math.min(cpus, hostCpus))],
     ...["--ulimit", `fsize=${fileBytes}:${fileBytes}`, "--ulimit", "core=0:0"],
-    ...["--tmpfs", `/tmp:rw,exec,nosuid,nodev,mode=1777,size=${TMP_BYTES}`, "--shm-size", String(TMP_BYTES)],
+    ...["--shm-size", String(TMP_BYTES)],
+    ...(volumes.includes("/tmp") ? [] : ["--tmpfs", `/tmp:rw,exec,nosuid,nodev,mode=1777,size=${TMP_BYTES}`]),
     // Output goes only to us, and not also to a file of the daemon that grows for ever.
     ...["--log-driver", "none", "--no-healthcheck"],
   ];
@@ -84,18 +91,16 @@ export function runtimeMounts(needsLibraries: boolean): readonly Mount[] {
   ];
 }
 
-/** The last mount of a path counts, because docker rejects two mounts of one path. */
-export function mountArgs(mounts: readonly Mount[]): readonly string[] {
+/** The last mount of a path counts, because docker rejects two mounts of one path. Any of ours replaces a volume. */
+export function mountArgs(mounts: readonly Mount[], volumes: readonly string[]): readonly string[] {
   const byTarget = new Map(mounts.map((mount) => [mount.target, mount]));
-  return [...byTarget.values()].flatMap((mount) => ["--mount", fieldsOf(mount).map(quoted).join(",")]);
+  return [
+    ...volumeArgs(volumes.filter((path) => !byTarget.has(path))),
+    ...[...byTarget.values()].flatMap((mount) => ["--mount", fieldsOf(mount).map(quoted).join(",")]),
+  ];
 }
 
 /** docker rejects a source that does not exist. */
 function fieldsOf({ isWritable = false, source, target }: Mount): readonly string[] {
   return ["type=bind", `source=${source}`, `target=${target}`, ...(isWritable ? [] : ["readonly"])];
-}
-
-/** The fields form a line of CSV, in which a quote is doubled. */
-function quoted(field: string): string {
-  return /[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

@@ -12,8 +12,10 @@ export interface ContainerMeans {
   readonly cli: DockerCli;
   readonly name: string;
   readonly limits: SandboxLimits;
+  /** Whether the command names an image. A start that fails is then a problem of that image. */
+  readonly namesImage: boolean;
   /** Finds out what `create` needs: the daemon and the image. Aborted when the container is no longer needed. */
-  readonly prepare: () => Promise<ContainerStart>;
+  readonly prepare: (signal: AbortSignal) => Promise<ContainerStart>;
 }
 
 export interface ContainerStart {
@@ -47,6 +49,7 @@ export class DockerContainer implements SandboxProcess {
   readonly #unwanted = new AbortController();
   readonly #cleanedUp: Promise<void>;
   #start: ContainerStart | undefined;
+  #isCreating = false;
   #isCreated = false;
   #attached: ChildProcessWithoutNullStreams | undefined;
   #removal: Promise<void> | undefined;
@@ -79,16 +82,21 @@ export class DockerContainer implements SandboxProcess {
         return KILLED;
       }
       const reason = error instanceof Error ? error.message : String(error);
-      return { code: 127, signal: null, reason, ...(error instanceof ImageError ? IMAGE_PROBLEM : {}) };
+      const isDaemonAway = error instanceof DockerError && error.isUnreachable;
+      return error instanceof ImageError || (this.#isCreating && !isDaemonAway)
+        ? this.#notStarted(reason)
+        : { code: 127, signal: null, reason };
     } finally {
       this.stdin.destroy();
     }
   }
 
   async #run(): Promise<SandboxExit> {
-    this.#start = await this.#orUnwanted(this.#means.prepare());
+    this.#start = await this.#orUnwanted(this.#means.prepare(this.#unwanted.signal));
     // Never aborted, because a container can only be removed after it has been created.
+    this.#isCreating = true;
     await this.#means.cli.call(this.#start.createArgs);
+    this.#isCreating = false;
     this.#isCreated = true;
     this.#unwanted.signal.throwIfAborted();
     this.#attached = this.#means.cli.spawn(["start", "--attach", "--interactive", this.#means.name]);
@@ -119,12 +127,12 @@ export class DockerContainer implements SandboxProcess {
       );
       const reason = state.Error || reasonIn(await stderrHead.text());
       if (["created", "configured", "initialized"].includes(state.Status)) {
-        return { code: 127, signal: null, reason };
+        return this.#notStarted(reason);
       }
       const exit = { code: state.ExitCode, signal: null };
       const errorText = exit.code === 127 ? await stderrHead.forwarderError() : undefined;
       if (errorText !== undefined) {
-        return { ...exit, reason: errorText };
+        return this.#notStarted(errorText);
       }
       return withLimitNamed(exit, limits, state.OOMKilled ? 1 : 0);
     } catch (error) {
@@ -133,6 +141,10 @@ export class DockerContainer implements SandboxProcess {
       }
       return { code: null, signal: null, reason: tellLoss(error) };
     }
+  }
+
+  #notStarted(reason: string): SandboxExit {
+    return { code: 127, signal: null, reason, ...(this.#means.namesImage ? IMAGE_PROBLEM : {}) };
   }
 
   async #cleanUp(): Promise<void> {

@@ -1,3 +1,5 @@
+import type { Log } from "../../core/ports/log.ts";
+import { DEFAULT_IMAGE_RULES, type ImageRules } from "../image-rules.ts";
 import { isOrphan, makeMarker, scopeOf } from "../marked-processes.ts";
 import type { Sandbox, SandboxCommand, SandboxProcess } from "../sandbox.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
@@ -17,11 +19,17 @@ export interface DockerOptions {
   readonly docker: DockerProgram;
   /** The image for commands that name none. */
   readonly image: string;
+  /** Default: `DEFAULT_IMAGE_RULES`. */
+  readonly images?: ImageRules;
+  readonly log?: Pick<Log, "info" | "warn">;
 }
 
 const REMEDY =
   "To use it, let this user reach a docker or podman daemon of this machine (ERRAND_DOCKER, DOCKER_HOST), and see that the image " +
   "of ERRAND_DOCKER_IMAGE is there or can be pulled.";
+
+/** The time for everything besides the pull of the default image. */
+const START_MS = 60_000;
 
 const SCOPE_LABEL = "errand.scope";
 const SANDBOX_LABEL = "errand.sandbox";
@@ -40,16 +48,23 @@ class DockerSandbox implements Sandbox {
   readonly hasImages = true;
   readonly #options: DockerOptions;
   readonly #cli: DockerCli;
-  readonly #images: DockerImages;
+  readonly images: DockerImages;
   #problem: Promise<string | undefined> | undefined;
   #host: Promise<DockerHost> | undefined;
 
   constructor(options: DockerOptions) {
     this.#options = options;
     this.#cli = new DockerCli(options.docker);
-    this.#images = new DockerImages(this.#cli, {
-      labels: this.#labelsOf(makeMarker(options.dataDir)),
-      limits: options.limits,
+    const { dataDir, image: ownImage, images: rules = DEFAULT_IMAGE_RULES, limits, log } = options;
+    this.images = new DockerImages(this.#cli, {
+      dataDir,
+      host: () => this.#describeHost(),
+      probe: { labels: this.#labelsOf(makeMarker(dataDir)), limits },
+      pulls: {
+        rules,
+        ownImage,
+        log: { warn: (message, facts) => log?.warn(message, facts) },
+      },
     });
   }
 
@@ -66,23 +81,29 @@ class DockerSandbox implements Sandbox {
     const { dataDir, limits } = this.#options;
     const marker = makeMarker(dataDir);
     const name = `errand-${marker.slice(marker.lastIndexOf(".") + 1)}`;
-    const prepare = () => this.#prepare(command, marker, name);
-    return new DockerContainer({ cli: this.#cli, name, limits, prepare });
+    const prepare = (signal: AbortSignal) => this.#prepare(command, { marker, name, signal });
+    const namesImage = command.image !== undefined;
+    return new DockerContainer({ cli: this.#cli, name, limits, namesImage, prepare });
   }
 
   async sweep(): Promise<number> {
-    const { dataDir } = this.#options;
+    const { dataDir, log } = this.#options;
     const orphans = await this.#listOrphans();
     await Promise.all(orphans.map((id) => removeContainer(this.#cli, id)));
     await sweepContainerFolders(dataDir);
+    const removed = await this.images.removeUnused();
+    if (removed > 0) {
+      log?.info("images.removed", { count: removed });
+    }
     return orphans.length;
   }
 
   async #tryOnce(): Promise<string | undefined> {
     try {
       await this.#describeHost();
-      const { dataDir } = this.#options;
-      await tryContainer(this, await makeContainerFolder(dataDir, makeMarker(dataDir)));
+      const { dataDir, images = DEFAULT_IMAGE_RULES } = this.#options;
+      const directory = await makeContainerFolder(dataDir, makeMarker(dataDir));
+      await tryContainer(this, directory, images.pullMs + START_MS);
       return undefined;
     } catch (error) {
       const reason = String(error instanceof Error ? error.message : error).replace(/[.?!\s]+$/, "");
@@ -90,11 +111,20 @@ class DockerSandbox implements Sandbox {
     }
   }
 
-  async #prepare(command: SandboxCommand, marker: string, name: string): Promise<ContainerStart> {
+  async #prepare(
+    command: SandboxCommand,
+    {
+      marker,
+      name,
+      signal,
+    }: { readonly marker: string; readonly name: string; readonly signal: AbortSignal },
+  ): Promise<ContainerStart> {
     const { dataDir, image: defaultImage, limits } = this.#options;
     const [host, image] = await Promise.all([
       this.#describeHost(),
-      command.image === undefined ? this.#prepareDefault(defaultImage) : this.#images.prepare(command.image),
+      command.image === undefined
+        ? this.#prepareDefault(defaultImage, signal)
+        : this.images.prepare(command.image, signal),
     ]);
     const line = await ControlChannel.open(await makeContainerFolder(dataDir, marker), {
       argv: argvInside(command.argv),
@@ -107,9 +137,9 @@ class DockerSandbox implements Sandbox {
   }
 
   /** The operator chose this image, so that its failure says nothing about the command. */
-  async #prepareDefault(image: string): Promise<PreparedImage> {
+  async #prepareDefault(image: string, signal: AbortSignal): Promise<PreparedImage> {
     try {
-      return await this.#images.prepare(image);
+      return await this.images.prepare(image, signal);
     } catch (error) {
       throw error instanceof ImageError ? new DockerError(error.message, error) : error;
     }

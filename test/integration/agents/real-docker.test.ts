@@ -80,7 +80,7 @@ describe.skipIf(skipped !== undefined)(
     test("an image that cannot be pulled fails the start with environment_setup_failed", async () => {
       await expect(real.start({ image: "127.0.0.1:9/no/such:image" })).rejects.toMatchObject({
         ...{ code: "environment_setup_failed", retryable: false },
-        message: expect.stringContaining("The image 127.0.0.1:9/no/such:image is not here"),
+        message: expect.stringContaining("The image 127.0.0.1:9/no/such:image is not present"),
         options: { remedy: expect.stringContaining("Correct the image of the environment") },
       });
       expect(await containers()).toBe("");

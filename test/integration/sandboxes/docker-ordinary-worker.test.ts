@@ -10,15 +10,7 @@ import type { SandboxRun } from "../../support/sandbox-run-main.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
 const REQUIRED_FILES = [
-  ...[
-    "package.json",
-    "src/sandboxes",
-    "src/core/byte-units.ts",
-    "src/core/errors.ts",
-    "src/core/with-timeout.ts",
-    "src/child-process",
-    "node_modules/zod",
-  ],
+  ...["package.json", "src/sandboxes", "src/core", "src/child-process", "node_modules/zod"],
   "test/support/sandbox-run-main.ts",
 ];
 const ID = 12_345;
