@@ -77,6 +77,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
     ...disk,
     queue,
     ...runDeps(bootstrap, deps, { chosen, clones, quota }),
+    ...(chosen.sandbox.images && { images: chosen.sandbox.images }),
     worker,
   });
   const localDisk = new LocalDisk({

@@ -28,7 +28,7 @@ export const IS_AT_QUOTA = `coalesce(${RUNNING} >= ${RUNNING_MAX}, false)`;
  * claim is noted only if teams compete, so that a server with one team writes nothing here.
  */
 const NEXT = `
-  WITH RECURSIVE job AS (SELECT id, team_id, config, ${QUEUED_AT} AS queued_at FROM runs WHERE id = $1::uuid AND ${WAITS} AND ${IS_FOR_HOST}),
+  WITH RECURSIVE job AS (SELECT id, team_id, config, ${QUEUED_AT} AS queued_at FROM runs WHERE id = $1::uuid AND ${WAITS} AND ${IS_FOR_HOST} AND id <> ALL ($5::uuid[])),
   waiting AS (
     (SELECT team_id FROM runs WHERE ${WAITS} ORDER BY team_id LIMIT 1)
     UNION ALL
@@ -38,7 +38,7 @@ const NEXT = `
   candidates AS (
     SELECT teams.id AS team_id, teams.id = job.team_id AS "isOfJob", max, coalesce(running.count, 0) AS running,
       claimed_at, CASE WHEN teams.id = job.team_id THEN job.id ELSE (
-        SELECT id FROM runs WHERE team_id = teams.id AND ${WAITS} AND ${IS_FOR_HOST}
+        SELECT id FROM runs WHERE team_id = teams.id AND ${WAITS} AND ${IS_FOR_HOST} AND id <> ALL ($5::uuid[])
           AND (disk IS NULL OR disk = $3 OR ${QUEUED_AT} < clock_timestamp() - $4::int * interval '1 millisecond')
         ${IN_ORDER}) END AS id
     FROM job, waiting JOIN teams ON teams.id = waiting.team_id
@@ -79,8 +79,8 @@ export class PrismaClaimStore implements ClaimStore {
     this.#database = database;
   }
 
-  async next({ runId, host, disk, preferMs }: WantedClaim): Promise<NextRun | undefined> {
-    const values = [runId, host ?? null, disk ?? null, preferMs];
+  async next({ runId, host, disk, except, preferMs }: WantedClaim): Promise<NextRun | undefined> {
+    const values = [runId, host ?? null, disk ?? null, preferMs, except];
     const [row] = await this.#database.rows<NextRow>({ text: NEXT, values });
     if (row === undefined) {
       return undefined;

@@ -22,6 +22,8 @@ export interface WantedClaim {
   /** The worker that claims: the name by which runs ask for it, and the id of its data directory. */
   readonly host: string | undefined;
   readonly disk: string | undefined;
+  /** Runs that this worker cannot claim yet. */
+  readonly except: readonly RunId[];
   /** How long a run of another team, whose files another worker has, is left to that worker. */
   readonly preferMs: number;
 }

@@ -1,9 +1,11 @@
+import type { ImageSource } from "../environments/image-source.ts";
 import { AppError } from "../errors.ts";
 import { type LeaseToken, newId, type RunId } from "../ids.ts";
 import { CHANNELS } from "../ports/pubsub.ts";
 import type { Queue, Slot } from "../ports/queue.ts";
 import { logRunEnd } from "../runs/log-run-end.ts";
 import type { Run } from "../runs/run.ts";
+import type { RunChange } from "../runs/run-change.ts";
 import { RunEdit } from "../runs/run-edit.ts";
 import { isFor, runJob } from "../runs/run-job.ts";
 import { type Storage, TeamAtQuota } from "../storage.ts";
@@ -11,12 +13,15 @@ import { Attempt } from "./attempt.ts";
 import type { AttemptDeps } from "./attempt-deps.ts";
 import type { NextRun, WaitingRun } from "./claim-store.ts";
 import { decideClaim, decideRecovery } from "./decide-attempt.ts";
+import { RunImages } from "./run-images.ts";
 
 export interface RunWorkerDeps
   extends Omit<AttemptDeps, "run" | "slot" | "storage" | "token" | "stop" | "redact"> {
   /** The name by which runs ask for this worker. */
   readonly host?: string;
   readonly queue: Pick<Queue, "ensure">;
+  /** Undefined: the sandbox has no images. */
+  readonly images?: ImageSource;
   readonly storage: AttemptDeps["storage"] & Pick<Storage, "claims" | "workers">;
 }
 
@@ -28,6 +33,14 @@ interface ClaimedRun {
 
 /** The slot of a run that no queue handed out. */
 const UNLIMITED: Slot = { release: () => undefined, reacquire: async () => undefined };
+
+interface Claim {
+  readonly token: LeaseToken;
+  /** The image that must be pulled first. */
+  readonly image: string | undefined;
+  readonly stop: AbortSignal;
+  readonly mayLeave: boolean;
+}
 
 /** How long a run waits at most for the worker that has its files, while that worker is free. */
 const PREFER_MS = 2_000;
@@ -42,9 +55,12 @@ const LOOKS_MAX = 20;
  */
 export class RunWorker {
   readonly #deps: RunWorkerDeps;
+  readonly #images: RunImages | undefined;
 
   constructor(deps: RunWorkerDeps) {
     this.#deps = deps;
+    const { images } = deps;
+    this.#images = images && new RunImages({ ...deps, images });
   }
 
   /** Can be called repeatedly: a second call for the same run finds nothing to do. `stop` asks to hand the run back soon. */
@@ -52,7 +68,7 @@ export class RunWorker {
     // This must throw: a job whose handler returns is deleted, and the run would wait without one.
     stop.throwIfAborted();
     const token = newId<LeaseToken>(this.#deps.clock.now());
-    const claimed = await this.#claimNext(runId, token);
+    const claimed = await this.#claimNext(runId, token, stop);
     if (claimed === undefined) {
       return;
     }
@@ -69,17 +85,23 @@ export class RunWorker {
     await callNext();
   }
 
-  async #claimNext(runId: RunId, token: LeaseToken): Promise<ClaimedRun | undefined> {
+  async #claimNext(runId: RunId, token: LeaseToken, stop: AbortSignal): Promise<ClaimedRun | undefined> {
     const { disk, host, storage } = this.#deps;
+    await this.#images?.keepJob(runId);
     for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
-      const next = await storage.claims.next({ runId, host, disk, preferMs: PREFER_MS });
+      const next = await storage.claims.next({
+        ...{ runId, host, disk, preferMs: PREFER_MS },
+        except: this.#images?.waiting() ?? [],
+      });
       if (next === undefined) {
         return undefined;
       }
       if (next.passedOver !== undefined) {
         await this.#call(next.passedOver);
       }
-      const claimed = await this.#claim(next, token, next.id === runId).catch(takenIfNotClaimed);
+      const image = await this.#images?.missingImage(next.id);
+      const claim = { token, image, stop, mayLeave: next.id === runId };
+      const claimed = await this.#claim(next, claim).catch(takenIfNotClaimed);
       if (claimed !== "taken") {
         return claimed === "left" ? undefined : { run: claimed, runningMax: next.runningMax };
       }
@@ -107,11 +129,13 @@ export class RunWorker {
     }
   }
 
-  /** `left`: to another worker, which has its files. `taken`: by another worker. */
-  async #claim(next: NextRun, token: LeaseToken, mayLeave: boolean): Promise<Run | "left" | "taken"> {
+  /** `left`: to another worker, which has its files, or to the pull of its image. `taken`: by another worker. */
+  async #claim(next: NextRun, claim: Claim): Promise<Run | "left" | "taken"> {
     const { host, leaseMs, worker } = this.#deps;
+    const { image, mayLeave, token } = claim;
     const { id, runningMax } = next;
     let preferred: string | undefined;
+    let waits = false;
     const run = await this.#deps.storage.runs.change(id, (aggregate) => {
       if (!isFor(aggregate.run, host)) {
         return undefined;
@@ -121,12 +145,35 @@ export class RunWorker {
         return undefined;
       }
       const edit = this.#edit(aggregate);
+      waits = image !== undefined && aggregate.run.state === "QUEUED" && aggregate.run.lease === undefined;
+      if (waits) {
+        return this.#tellPull(edit, image);
+      }
       return decideClaim(edit, { token, worker, ttlMs: leaseMs, runningMax }) ? edit.done() : undefined;
     });
     if (preferred !== undefined) {
-      return (await this.#leftTo(preferred, run)) ? "left" : await this.#claim(next, token, false);
+      const isLeft = await this.#leftTo(preferred, run);
+      return isLeft ? "left" : await this.#claim(next, { ...claim, mayLeave: false });
     }
+    if (waits && image !== undefined) {
+      await this.#images?.pullFor(run, image, claim.stop);
+      return "left";
+    }
+    this.#images?.forget(id);
     return run.lease?.token === token ? run : "taken";
+  }
+
+  /** Once for each pull. */
+  #tellPull(edit: RunEdit, image: string | undefined): RunChange | undefined {
+    if (this.#images?.isWaiting(edit.run.id)) {
+      return undefined;
+    }
+    edit.record({
+      kind: "agent.notice",
+      severity: "info",
+      text: `The worker pulls the image ${image} first.`,
+    });
+    return edit.done();
   }
 
   /** The other disk that has the files, while the run may wait for it. Clocks may differ, so the wait has two bounds. */

@@ -35,6 +35,17 @@ export function describeClaims(open: OpenStorage): void {
       expect(await next(randomUUID() as RunId)).toBeUndefined();
     });
 
+    test("runs that the worker cannot claim yet are left out, and hold back no other run", async () => {
+      const [busy, idle] = [await aTeam(harness), await aTeam(harness)];
+      await aRunAtWork(busy);
+      const job = await aWaitingRun(busy);
+      const [oldest, second] = [await aWaitingRun(idle), await aWaitingRun(idle)];
+
+      expect(await next(job, { except: [oldest] })).toMatchObject({ id: second, passedOver: { id: job } });
+      expect(await next(job, { except: [oldest, second] })).toEqual({ id: job });
+      expect(await next(oldest, { except: [oldest] })).toBeUndefined();
+    });
+
     test("the team with the fewest runs at work comes first, with its oldest run, and the run of the job is passed over", async () => {
       const [busy, idle] = [await aTeam(harness), await aTeam(harness)];
       await aRunAtWork(busy);
@@ -167,9 +178,13 @@ export function describeClaims(open: OpenStorage): void {
 
     function next(
       runId: RunId,
-      { host, disk }: { readonly host?: string; readonly disk?: string } = {},
+      {
+        disk,
+        except = [],
+        host,
+      }: { readonly host?: string; readonly disk?: string; readonly except?: readonly RunId[] } = {},
     ): Promise<NextRun | undefined> {
-      return harness.storage.claims.next({ runId, host, disk, preferMs: PREFER_MS });
+      return harness.storage.claims.next({ runId, host, disk, except, preferMs: PREFER_MS });
     }
 
     /** Each is queued a moment after the one before. */

@@ -27,7 +27,9 @@ export class InMemoryClaimStore implements ClaimStore {
 
   next(claim: WantedClaim): Promise<NextRun | undefined> {
     return this.#database.transaction(({ tables, now }) => {
-      const job = waitingRuns(tables).find((run) => run.id === claim.runId && isFor(run, claim.host));
+      const job = waitingRuns(tables).find(
+        ({ config, id }) => id === claim.runId && isFor({ config }, claim.host) && !claim.except.includes(id),
+      );
       if (job === undefined) {
         return undefined;
       }
@@ -63,10 +65,11 @@ export class InMemoryClaimStore implements ClaimStore {
 function candidatesOf(
   tables: Tables,
   now: number,
-  { disk, host, job, preferMs }: WantedClaim & { readonly job: Run },
+  { disk, except, host, job, preferMs }: WantedClaim & { readonly job: Run },
 ): readonly Candidate[] {
   const isReady = (run: Run) =>
-    run.disk === undefined || run.disk === disk || queuedAt(run).getTime() < now - preferMs;
+    !except.includes(run.id) &&
+    (run.disk === undefined || run.disk === disk || queuedAt(run).getTime() < now - preferMs);
   const byTeam = Map.groupBy(waitingRuns(tables), ({ teamId }) => teamId);
   return Array.from(byTeam, ([teamId, runs]) => ({
     teamId,
