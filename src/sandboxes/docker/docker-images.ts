@@ -81,7 +81,7 @@ export class DockerImages implements ImageSource {
   }
 
   async isReady(name: string): Promise<boolean> {
-    const isHopeless = parseImageName(name) === undefined || this.#failure(name, RETRY_MS) !== undefined;
+    const isHopeless = !this.#pulls.allows(name) || this.#failure(name, RETRY_MS) !== undefined;
     return isHopeless || (await this.#find(name)) !== undefined;
   }
 

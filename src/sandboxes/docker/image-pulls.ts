@@ -61,10 +61,16 @@ export class ImagePulls {
     }
   }
 
-  #requireListed(name: string): void {
+  /** Whether the image is in a listed registry. */
+  allows(name: string): boolean {
     const { ownImage, rules } = this.#deps;
     const parsed = parseImageName(name);
-    if (name !== ownImage && (parsed === undefined || !isListed(parsed, rules.registries))) {
+    return name === ownImage || (parsed !== undefined && isListed(parsed, rules.registries));
+  }
+
+  #requireListed(name: string): void {
+    const { rules } = this.#deps;
+    if (!this.allows(name)) {
       throw new ImageError(
         `The image ${name} is not present, and images are pulled only from ${rules.registries.join(", ")}. ` +
           "An operator can add its registry to ERRAND_IMAGE_REGISTRIES, or pull the image on the worker's machine.",

@@ -45,10 +45,11 @@ export class PulledImages {
 }
 
 async function readUnused(file: string, unusedMs: number): Promise<readonly PulledImage[]> {
-  const { mtimeMs } = await stat(file);
-  if (Date.now() - mtimeMs < unusedMs) {
+  // Another process may have removed it.
+  const facts = await stat(file).catch(() => undefined);
+  if (facts === undefined || Date.now() - facts.mtimeMs < unusedMs) {
     return [];
   }
-  const { data } = pulledImage.safeParse(parseJson(await readFile(file, "utf8")));
+  const { data } = pulledImage.safeParse(parseJson(await readFile(file, "utf8").catch(() => "")));
   return data === undefined ? [] : [data];
 }

@@ -80,8 +80,10 @@ describe.skipIf(skipped !== undefined)(
         ((await harness.run("true", { image: `${host}/v2` })).reason ?? "").replaceAll(host, "HOST");
 
       const reasons = [await reasonOf(open.host), await reasonOf(closed), await reasonOf("localhost")];
+      const isReady = await harness.sandbox.images?.isReady(`${open.host}/v2`);
       await open.stop();
 
+      expect(isReady).toBe(true);
       expect(open.requests).toEqual([]);
       expect(new Set(reasons).size).toBe(1);
       expect(reasons[0]).toMatch(/HOST\/v2 is not present.*ERRAND_IMAGE_REGISTRIES/);
