@@ -57,8 +57,14 @@ export class RunImages {
 
   /** Call it when a job of the run arrives: while the pull goes on, another job must come later. */
   async keepJob(runId: RunId): Promise<void> {
-    const run = this.#waiting.has(runId) ? await this.#deps.storage.runs.find({ id: runId }) : undefined;
-    if (run !== undefined && isFree(run)) {
+    if (!this.#waiting.has(runId)) {
+      return;
+    }
+    const run = await this.#deps.storage.runs.find({ id: runId });
+    if ((await this.missingImage(runId)) === undefined) {
+      // The image came by another way, or the run needs it no more.
+      this.#waiting.delete(runId);
+    } else if (run !== undefined) {
       await this.#deps.queue.ensure({ ...runJob(run), afterMs: OTHERS_MS });
     }
   }
