@@ -36,6 +36,8 @@ export default defineConfig({
       // These tests do no I/O. Their files share processes, because most of the time went into a process for each file.
       {
         extends: true,
+        // The pages use the sources of the client, as in their build.
+        ssr: { resolve: { conditions: ["@errand/source", "module", "node", "development|production"] } },
         test: { name: "unit", include: UNIT, exclude: SLOW, isolate: false, restoreMocks: true },
       },
       {

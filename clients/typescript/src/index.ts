@@ -4,6 +4,7 @@ export * from "./errors.ts";
 export type { StreamOptions } from "./events/read-stream.ts";
 export type { RunStream, RunStreamListeners } from "./events/run-stream.ts";
 export type * from "./generated/types.ts";
+export { hasHidden, withHiddenShown } from "./hidden-characters.ts";
 export type { ApiPromise, WithResponse } from "./http/api-promise.ts";
 export type { Clock } from "./http/clock.ts";
 export type { ListPromise } from "./http/list-promise.ts";

@@ -1,3 +1,4 @@
+import { withHiddenShown } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
@@ -5,7 +6,6 @@ import { Avatar } from "../parts/avatar.tsx";
 import { Icon, type IconName, Mark } from "../parts/icon.tsx";
 import { STATES } from "../parts/state.tsx";
 import { Toasts } from "../parts/toasts.tsx";
-import { withVisibleMarks } from "../run/text/marks.ts";
 import { type RunsView, VIEWS } from "../runs/runs-search.ts";
 import { useViewCounts } from "../runs/view-counts.ts";
 import { ViewLink } from "../runs/view-link.tsx";
@@ -122,7 +122,7 @@ function BarTitle({ runId = "" }: { readonly runId: string | undefined }) {
       </Link>
       <span className="bar-run grow" aria-hidden="true">
         <b className="one" dir="auto">
-          {withVisibleMarks(run.title)}
+          {withHiddenShown(run.title)}
         </b>
         <span className={`state ${STATES[run.state].tone}`}>
           <Icon name={STATES[run.state].icon} />

@@ -1,4 +1,4 @@
-import type { RunItem, RunState } from "@errand/client";
+import { type RunItem, type RunState, withHiddenShown } from "@errand/client";
 import { useEffect, useRef } from "react";
 import { needsReader } from "../parts/deciders.ts";
 import { hasEnded, STATES, stateWord } from "../parts/state.tsx";
@@ -6,7 +6,6 @@ import done from "./marks/done.svg";
 import error from "./marks/error.svg";
 import fail from "./marks/fail.svg";
 import needs from "./marks/needs.svg";
-import { withVisibleMarks } from "./text/marks.ts";
 
 /** The icons of a tab, by the class of the state. */
 const ICONS: Readonly<Record<string, string>> = { needs, done, fail, error };
@@ -14,7 +13,7 @@ const ICONS: Readonly<Record<string, string>> = { needs, done, fail, error };
 /** Shows in the title and the icon of the tab that the run needs the reader or has ended, and notifies a hidden tab. */
 export function useAttention(run: RunItem | undefined, state: RunState | undefined): void {
   const before = useRef<string>(undefined);
-  const title = run && withVisibleMarks(run.title);
+  const title = run && withHiddenShown(run.title);
   const word = run && state && stateWord(state, run);
   const isNeeded = run !== undefined && state === "BLOCKED" && needsReader(run);
   useEffect(() => {

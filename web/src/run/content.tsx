@@ -1,3 +1,4 @@
+import { withHiddenShown } from "@errand/client";
 import "./code.css";
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 import { copy } from "../parts/copy.ts";
@@ -7,7 +8,7 @@ import { ScrollBox } from "../parts/scroll-box.tsx";
 import { segmentsOf } from "./text/ansi.ts";
 import { languageOf, tokensOf } from "./text/highlight.ts";
 import { htmlOf } from "./text/markdown.ts";
-import { cutLines, linesOf, withVisibleMarks } from "./text/marks.ts";
+import { cutLines, linesOf } from "./text/marks.ts";
 
 /** Text of an agent or a person. HTML in it is shown as text. */
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
@@ -63,7 +64,7 @@ export function Terminal({
   const [isWhole, setWhole] = useState(false);
   const lines = useMemo(() => linesOf(output), [output]);
   const shown = useMemo(
-    () => withVisibleMarks(cutLines(lines.slice(isWhole ? -SHOWN_LINES_MAX : -SHOWN_LINES).join("\n"))),
+    () => cutLines(lines.slice(isWhole ? -SHOWN_LINES_MAX : -SHOWN_LINES).join("\n")),
     [lines, isWhole],
   );
   const segments = useMemo(() => segmentsOf(shown), [shown]);
@@ -74,7 +75,7 @@ export function Terminal({
       <ScrollBox className="term" label={label}>
         {command !== undefined && (
           <ScrollBox className="term-command" label="Command">
-            <span className="ansi-faint">$</span> {withVisibleMarks(command)}
+            <span className="ansi-faint">$</span> {withHiddenShown(command)}
           </ScrollBox>
         )}
         {!isEmpty && (
@@ -82,7 +83,7 @@ export function Terminal({
             {segments.map(({ className, style, text }, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: Segments have no identity.
               <span key={index} className={className} style={style}>
-                {text}
+                {withHiddenShown(text)}
               </span>
             ))}
           </pre>
@@ -127,7 +128,7 @@ export function PlainText({ text, label }: { readonly text: string; readonly lab
   return (
     <>
       <ScrollBox className="term" label={label}>
-        <pre dir="auto">{withVisibleMarks(cutLines(shown))}</pre>
+        <pre dir="auto">{withHiddenShown(cutLines(shown))}</pre>
       </ScrollBox>
       {lines.length > SHOWN_LINES && (
         <div className="term-foot">

@@ -1,3 +1,4 @@
+import { withHiddenShown } from "@errand/client";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { decidersText } from "../parts/deciders.ts";
@@ -11,7 +12,6 @@ import { viewOf } from "./conversation/tool-call.ts";
 import { ToolDiff } from "./diff-view.tsx";
 import { Permalink } from "./permalink.tsx";
 import { useRun } from "./run-context.tsx";
-import { withVisibleMarks } from "./text/marks.ts";
 
 /** A question of the agent, which a person answers here. */
 export function Question({ entry }: { readonly entry: QuestionEntry }) {
@@ -21,7 +21,7 @@ export function Question({ entry }: { readonly entry: QuestionEntry }) {
     mutationFn: (optionId: string) => client.runs.answer(runId, entry.permissionId, { option_id: optionId }),
     onSettled: () => queries.invalidateQueries({ queryKey: ["run", runId] }),
   });
-  const title = withVisibleMarks(entry.title ?? "The agent asks for permission");
+  const title = withHiddenShown(entry.title ?? "The agent asks for permission");
   if (entry.answer !== undefined) {
     const chosen = options.find(({ option_id: id }) => id === entry.answer);
     const isAllowed = chosen?.kind.startsWith("allow") ?? false;
@@ -53,7 +53,7 @@ export function Question({ entry }: { readonly entry: QuestionEntry }) {
         <span dir="auto">{title}</span>
       </h2>
       <div className="ask-body">
-        {view?.kind === "execute" && <pre className="ask-command">{withVisibleMarks(view.subject)}</pre>}
+        {view?.kind === "execute" && <pre className="ask-command">{withHiddenShown(view.subject)}</pre>}
         {view?.changes.map((change) => (
           <div className="ask-change" key={change.path}>
             <p className="step-path">{change.path}</p>
@@ -77,7 +77,7 @@ export function Question({ entry }: { readonly entry: QuestionEntry }) {
               >
                 {answer.isPending && answer.variables === option.option_id
                   ? "Sending…"
-                  : withVisibleMarks(option.name)}
+                  : withHiddenShown(option.name)}
                 {option === primary && <kbd>Y</kbd>}
                 {option === refusal && <kbd>N</kbd>}
               </button>
@@ -127,7 +127,7 @@ export function Approval({ entry }: { readonly entry: ApprovalEntry }) {
         <Icon name={isApproved ? "check" : "close"} />
         <span dir="auto">
           {what} was {isApproved ? "approved" : "refused"}
-          {said && `: ${withVisibleMarks(said)}`}
+          {said && `: ${withHiddenShown(said)}`}
         </span>
         <Permalink entry={{ ...entry, at: entry.lastAt }} />
       </p>
@@ -148,11 +148,11 @@ export function Approval({ entry }: { readonly entry: ApprovalEntry }) {
         {what} must be approved
       </h2>
       <div className="ask-body">
-        {entry.reason && <p dir="auto">{withVisibleMarks(entry.reason)}</p>}
+        {entry.reason && <p dir="auto">{withHiddenShown(entry.reason)}</p>}
         {approval?.inputs.map(({ attachments, followup_id: id, text }) => (
           <div key={id ?? "prompt"}>
             <pre className="ask-command" dir="auto">
-              {withVisibleMarks(text)}
+              {withHiddenShown(text)}
             </pre>
             {attachments.map(({ name, sha256 }) => (
               <p className="xs faint" key={name}>

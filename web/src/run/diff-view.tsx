@@ -1,10 +1,11 @@
+import { withHiddenShown } from "@errand/client";
 import "./code.css";
 import { Fragment, memo, useEffect, useMemo, useState } from "react";
 import { plural } from "../parts/format.ts";
 import { ScrollBox } from "../parts/scroll-box.tsx";
 import { countsOf, type DiffLine, type Hunk, hunksOf, type Mark, rangeOf, sideBySide } from "./text/diff.ts";
 import { languageOf, type Token, tokensOf } from "./text/highlight.ts";
-import { cutLines, withVisibleMarks } from "./text/marks.ts";
+import { cutLines } from "./text/marks.ts";
 
 export function Counts({ added, removed }: { readonly added: number; readonly removed: number }) {
   return (
@@ -60,7 +61,7 @@ export function DiffView({
                 {!isSplit && <td className="no" />}
                 <td className="sign" />
                 <td className="code" colSpan={isSplit ? 4 : 1}>
-                  {rangeOf(hunks[index] ?? hunk)} {withVisibleMarks(hunk.heading)}
+                  {rangeOf(hunks[index] ?? hunk)} {withHiddenShown(hunk.heading)}
                 </td>
               </tr>
               {isSplit
@@ -132,7 +133,7 @@ const SplitCells = memo(function SplitCells({
 
 function Code({ line, tokens }: { readonly line: DiffLine; readonly tokens: readonly Token[] | undefined }) {
   return piecesOf(line, tokens).map(({ text, className: look, isMarked }, index) => {
-    const shown = withVisibleMarks(text);
+    const shown = withHiddenShown(text);
     const inner = look === "" ? shown : <span className={look}>{shown}</span>;
     const Piece = isMarked ? "mark" : Fragment;
     // biome-ignore lint/suspicious/noArrayIndexKey: Pieces have no identity.

@@ -1,3 +1,4 @@
+import { withHiddenShown } from "@errand/client";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { AgentAvatar } from "../parts/avatar.tsx";
@@ -13,7 +14,6 @@ import { personName } from "./names.ts";
 import { Permalink } from "./permalink.tsx";
 import { FollowUp, Prompt } from "./person-messages.tsx";
 import { useRun } from "./run-context.tsx";
-import { withVisibleMarks } from "./text/marks.ts";
 
 export function EntryView({
   entry,
@@ -93,7 +93,7 @@ function Plan({ entry: { key, tasks } }: { readonly entry: PlanEntry }) {
               <Icon name={icon} />
               <span dir="auto">
                 <span className="sr">{word}: </span>
-                {withVisibleMarks(content)}
+                {withHiddenShown(content)}
               </span>
             </li>
           );
@@ -131,7 +131,7 @@ function ProblemView({ entry }: { readonly entry: ProblemEntry }) {
       <div className="grow">
         <p dir="auto">
           {word && <b>{word}: </b>}
-          {withVisibleMarks(entry.text || "The reason is not shown to guests.")}
+          {withHiddenShown(entry.text || "The reason is not shown to guests.")}
         </p>
         {entry.status?.remedy && <p className="muted">{entry.status.remedy}</p>}
         {isLast && !isGuest && (

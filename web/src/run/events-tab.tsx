@@ -1,5 +1,5 @@
 import "./tabs.css";
-import type { RunEvent } from "@errand/client";
+import { type RunEvent, withHiddenShown } from "@errand/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
@@ -9,7 +9,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { ScrollBox } from "../parts/scroll-box.tsx";
 import { client } from "../server/client.ts";
-import { cutLines, withVisibleMarks } from "./text/marks.ts";
+import { cutLines } from "./text/marks.ts";
 
 const PAGE = 200;
 const ROW_PX = 33;
@@ -87,13 +87,13 @@ function Event({ event }: { readonly event: RunEvent }) {
           {new Date(at).toLocaleTimeString()}
         </time>
         <b>{kind}</b>
-        <span className="one mono faint">{withVisibleMarks(short)}</span>
+        <span className="one mono faint">{withHiddenShown(short)}</span>
         <Icon name="chevron" className="chevron" />
       </button>
       {isOpen && (
         <div className="event-body">
           <ScrollBox className="event-json" label={`Event ${seq}`}>
-            <pre>{withVisibleMarks(cutLines(JSON.stringify(event, null, 2)))}</pre>
+            <pre>{withHiddenShown(cutLines(JSON.stringify(event, null, 2)))}</pre>
           </ScrollBox>
           <button type="button" className="btn" onClick={() => copy(JSON.stringify(event, null, 2), "Event")}>
             <Icon name="copy" /> Copy

@@ -1,4 +1,4 @@
-import type { RunItem, RunState } from "@errand/client";
+import { type RunItem, type RunState, withHiddenShown } from "@errand/client";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
@@ -15,7 +15,6 @@ import { environmentsQuery, queries } from "../server/queries.ts";
 import { useRetry } from "./entry-view.tsx";
 import { numberOf, personName, safeUrl } from "./names.ts";
 import { useRun } from "./run-context.tsx";
-import { withVisibleMarks } from "./text/marks.ts";
 
 export const TABS = ["conversation", "changes", "files", "events", "details"] as const;
 export type Tab = (typeof TABS)[number];
@@ -62,8 +61,8 @@ export function RunHead({
   return (
     <header className="run-head">
       <div className="run-head-title">
-        <h1 dir="auto" title={withVisibleMarks(run.title)}>
-          {withVisibleMarks(run.title)}
+        <h1 dir="auto" title={withHiddenShown(run.title)}>
+          {withHiddenShown(run.title)}
         </h1>
         <span className="run-head-state">
           <State state={state} run={run} pill />

@@ -1,3 +1,4 @@
+import { withHiddenShown } from "@errand/client";
 import { memo, type ReactNode, useMemo } from "react";
 import { duration, plural } from "../parts/format.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -14,7 +15,6 @@ import { type CallKind, type CallView, commandOf, viewOf } from "./conversation/
 import { Counts, countsOfChanges, ToolDiff } from "./diff-view.tsx";
 import { artifactUrl, safeUrl } from "./names.ts";
 import { useOpened, useRun } from "./run-context.tsx";
-import { withVisibleMarks } from "./text/marks.ts";
 
 const ICONS: Readonly<Record<CallKind, IconName>> = {
   read: "file",
@@ -76,7 +76,7 @@ function ThoughtStep({ entry, until }: { readonly entry: SpeechEntry; readonly u
   return (
     <Step id={entry.key} icon="thought" verb={verb} subject="" isCode={false}>
       <p className="thought" dir="auto">
-        {withVisibleMarks(entry.text.trim())}
+        {withHiddenShown(entry.text.trim())}
       </p>
     </Step>
   );
@@ -285,7 +285,7 @@ function StepHead({
   readonly subject: string;
   readonly isCode: boolean;
 }) {
-  const shown = withVisibleMarks(subject.slice(0, 400));
+  const shown = withHiddenShown(subject.slice(0, 400));
   return (
     <>
       <Icon name={icon} className={icon === "stateWorking" ? "turning" : ""} />

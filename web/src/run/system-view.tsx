@@ -1,10 +1,10 @@
+import { withHiddenShown } from "@errand/client";
 import type { ReactNode } from "react";
 import { clockTime, duration, plural } from "../parts/format.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { PlainText } from "./content.tsx";
 import type { Entry } from "./conversation/entries.ts";
 import { useOpened } from "./run-context.tsx";
-import { withVisibleMarks } from "./text/marks.ts";
 
 /** What the system did, in one line. Its steps are inside. */
 export function SystemView({ entries, id }: { readonly entries: readonly Entry[]; readonly id: string }) {
@@ -43,7 +43,7 @@ function headline(entries: readonly Entry[]): { readonly icon: IconName; readonl
   if (ended !== undefined) {
     const stopped = ended.state === "CANCELLED" ? "Stopped" : "Ended";
     const turns = ended.turn === 0 ? "" : ` after ${plural(ended.turn, "turn")}`;
-    const reason = ended.text === "" ? "" : `: ${withVisibleMarks(ended.text)}`;
+    const reason = ended.text === "" ? "" : `: ${withHiddenShown(ended.text)}`;
     return { icon: "clock", text: `${stopped} ${clockTime(ended.at)}${turns}${reason}` };
   }
   const failed = steps.find(({ status }) => status === "failed");
@@ -67,7 +67,7 @@ function headline(entries: readonly Entry[]): { readonly icon: IconName; readonl
   const last = lines.findLast(({ name }) => name !== "turn") ?? steps.at(-1);
   return {
     icon: "system",
-    text: withVisibleMarks(
+    text: withHiddenShown(
       last === undefined ? "The system did something" : last.kind === "line" ? last.text : last.title,
     ),
   };
@@ -91,7 +91,7 @@ function systemLine(entry: Entry): ReactNode {
               }
               className={entry.status === "running" ? "turning" : ""}
             />
-            <span className="one">{withVisibleMarks(entry.title)}</span>
+            <span className="one">{withHiddenShown(entry.title)}</span>
             <span className="faint end">{seconds >= 1 ? duration(seconds) : ""}</span>
           </p>
           {entry.output !== "" && <PlainText text={entry.output} label={entry.title} />}
@@ -103,7 +103,7 @@ function systemLine(entry: Entry): ReactNode {
         <li key={entry.key}>
           <p className="row">
             <Icon name="code" />
-            <span className="one">Other update: {withVisibleMarks(entry.name)}</span>
+            <span className="one">Other update: {withHiddenShown(entry.name)}</span>
           </p>
           <PlainText text={JSON.stringify(entry.data, null, 2) ?? ""} label="Content as JSON" />
         </li>
@@ -113,7 +113,7 @@ function systemLine(entry: Entry): ReactNode {
         <li key={entry.key}>
           <p className="row">
             <Icon name={entry.name === "notice" ? "warning" : "system"} />
-            <span className="grow">{withVisibleMarks(entry.text)}</span>
+            <span className="grow">{withHiddenShown(entry.text)}</span>
             {time}
           </p>
         </li>

@@ -1,4 +1,4 @@
-import type { RunItem } from "@errand/client";
+import { type RunItem, withHiddenShown } from "@errand/client";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Avatar } from "../parts/avatar.tsx";
@@ -9,12 +9,11 @@ import { sourceOf } from "../parts/source.ts";
 import { hasEnded, State } from "../parts/state.tsx";
 import { Ago, Elapsed } from "../parts/time.tsx";
 import { agentName } from "../run/names.ts";
-import { withVisibleMarks } from "../run/text/marks.ts";
 
 /** A run in one line, which opens it. */
 export function RunRow({ run, me }: { readonly run: RunItem; readonly me: string }) {
   const { creator, run_id, state } = run;
-  const title = withVisibleMarks(run.title);
+  const title = withHiddenShown(run.title);
   const source = sourceOf(run.source);
   const isOver = hasEnded(state);
   const name = creator.uid === me ? "You" : (creator.display_name ?? creator.email ?? "A member");
@@ -84,12 +83,12 @@ function secondLine(run: RunItem): ReactNode {
   if (permission !== undefined && state === "BLOCKED") {
     return (
       <>
-        Asks: <code>{withVisibleMarks(permission.title)}</code>
+        Asks: <code>{withHiddenShown(permission.title)}</code>
       </>
     );
   }
   if (waiting_for !== undefined && (waiting_for.reason === "approval" || !hasEnded(state))) {
-    return waiting_for.message;
+    return withHiddenShown(waiting_for.message);
   }
   if (state === "SUCCEEDED" && pull !== undefined) {
     return [`Pull request: ${PULL_REQUEST_WORDS[pull.state].toLowerCase()}`, checksText(pull)]
@@ -97,10 +96,10 @@ function secondLine(run: RunItem): ReactNode {
       .join(", ");
   }
   if (status_message !== undefined) {
-    return status_message.message;
+    return withHiddenShown(status_message.message);
   }
   if (state === "SUCCEEDED") {
-    return withVisibleMarks(result?.text.split("\n").find((line) => line.trim() !== "") ?? "");
+    return withHiddenShown(result?.text.split("\n").find((line) => line.trim() !== "") ?? "");
   }
   return state === "INPROGRESS" ? `${agentName(run)} is working` : "";
 }

@@ -1,3 +1,4 @@
+import { withHiddenShown } from "@errand/client";
 import { describe, expect, test } from "vitest";
 import { segmentsOf } from "../../src/run/text/ansi.ts";
 import {
@@ -9,7 +10,7 @@ import {
   sideBySide,
 } from "../../src/run/text/diff.ts";
 import { editsOf } from "../../src/run/text/edits.ts";
-import { cutLines, linesOf, withVisibleMarks } from "../../src/run/text/marks.ts";
+import { cutLines, linesOf } from "../../src/run/text/marks.ts";
 
 describe("diffs", () => {
   test.each([
@@ -187,7 +188,7 @@ describe("terminal output", () => {
 
 describe("marks", () => {
   test("characters that reverse a text are shown", () => {
-    expect(withVisibleMarks("a\u202eb\u2066c")).toBe("a‹U+202E›b‹U+2066›c");
+    expect(withHiddenShown("a\u202eb\u2066c")).toBe("a⟨U+202E⟩b⟨U+2066⟩c");
   });
 
   test("a huge line is cut", () => {

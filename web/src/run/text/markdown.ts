@@ -1,6 +1,6 @@
+import { withHiddenShown } from "@errand/client";
 import createDomPurify, { type DOMPurify } from "dompurify";
 import markdownIt from "markdown-it";
-import { withVisibleMarks } from "./marks.ts";
 
 /** HTML in a text stays text. Links are those that a person can see through: http, https and mail. */
 const markdown = markdownIt({ html: false, linkify: true, breaks: true, typographer: false });
@@ -38,7 +38,7 @@ let purifier: DOMPurify | undefined;
 /** Returns the HTML of a text of an agent or a person. */
 export function htmlOf(text: string): string {
   purifier ??= createPurifier();
-  return purifier.sanitize(markdown.render(withVisibleMarks(text)), ALLOWED);
+  return purifier.sanitize(markdown.render(withHiddenShown(text)), ALLOWED);
 }
 
 function createPurifier(): DOMPurify {

@@ -1,14 +1,3 @@
-/** Characters that change the direction of text or have no width: they can make a text look like another one. */
-const HIDDEN = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
-
-/** Shows characters that would otherwise be invisible, as `‹U+202E›`. */
-export function withVisibleMarks(text: string): string {
-  return text.replace(
-    HIDDEN,
-    (mark) => `‹U+${mark.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}›`,
-  );
-}
-
 const SHOWN_LENGTH = 4_000;
 
 /** A line that is so long that nobody reads it is cut. */
