@@ -1,16 +1,18 @@
-import type {
-  AgentPlanEvent,
-  AgentToolCallEvent,
-  ArtifactAddedEvent,
-  PermissionRequestedEvent,
-  RunEvent,
-  RunItem,
-  RunState,
-  RunStateEvent,
-  StreamReset,
-  WorkspaceStepEvent,
+import {
+  type AgentPlanEvent,
+  type AgentToolCallEvent,
+  type ArtifactAddedEvent,
+  type PermissionRequestedEvent,
+  type RunEvent,
+  type RunItem,
+  type RunState,
+  type RunStateEvent,
+  type StreamReset,
+  type WorkspaceStepEvent,
+  withHiddenShown,
 } from "@errand/client";
 import { durationText, type Output, oneLine, safeText } from "./output.ts";
+import { questionText } from "./question-text.ts";
 
 export const STATE_NAMES: Readonly<Record<RunState, string>> = {
   QUEUED: "queued",
@@ -177,8 +179,9 @@ export class EventText {
     );
   }
 
-  #question({ options, title }: PermissionRequestedEvent["request"]): string {
-    return this.#line("yellow", `? ${oneLine(title)} [${options.map(({ name }) => name).join(", ")}]`);
+  #question(question: PermissionRequestedEvent["request"]): string {
+    const names = question.options.map(({ name }) => withHiddenShown(name)).join(", ");
+    return this.#line("yellow", `? ${questionText(question)} [${names}]`);
   }
 
   #artifact(artifact: ArtifactAddedEvent["artifact"]): string {

@@ -1,5 +1,5 @@
 import { emitKeypressEvents } from "node:readline";
-import type { Errand, RunEvent, RunItem, StreamReset } from "@errand/client";
+import { type Errand, type RunEvent, type RunItem, type StreamReset, withHiddenShown } from "@errand/client";
 import { type Command, Option } from "commander";
 import { askChoice, askConfirm, askText } from "./ask.ts";
 import type { Cli } from "./cli.ts";
@@ -306,8 +306,11 @@ class LiveScreen {
     if (permission === undefined || permission.permission_id === this.#askedPermission) {
       return;
     }
-    const choices = permission.options.map(({ name, option_id }) => ({ value: option_id, label: name }));
-    const option_id = await askChoice(permission.title, choices);
+    const choices = permission.options.map(({ name, option_id }) => ({
+      value: option_id,
+      label: withHiddenShown(name),
+    }));
+    const option_id = await askChoice(safeText(withHiddenShown(permission.title)), choices);
     await this.#client.runs.answer(this.#runId, permission.permission_id, { option_id });
     this.#askedPermission = permission.permission_id;
   }

@@ -158,22 +158,32 @@ export const STATUS_MESSAGE: z.ZodType<StatusMessage> = z.preprocess(
   } satisfies MembersOf<StatusMessage>),
 );
 
+export const PERMISSION_OPTIONS: z.ZodType<PermissionRequest["options"]> = z.array(
+  z.looseObject({ optionId: z.string(), name: z.string(), kind: z.enum(PERMISSION_KINDS) }),
+);
+
+/** Times are texts in JSON. */
+const time = z.iso.datetime().transform((text) => new Date(text));
+
 const permissionRequest = {
   permissionId: z.string(),
   toolCallId: text,
   title: z.string(),
-  options: z.array(z.looseObject({ optionId: z.string(), name: z.string(), kind: z.enum(PERMISSION_KINDS) })),
+  options: PERMISSION_OPTIONS,
+  command: text,
+  paths: z.exactOptional(texts),
+  diff: text,
+  input: text,
+  reason: text,
+  truncated: z.exactOptional(z.boolean()),
 } satisfies MembersOf<PermissionRequest>;
-export const PERMISSION_REQUEST: z.ZodType<PermissionRequest> = z.looseObject(permissionRequest);
 
 export const PENDING_PERMISSION: z.ZodType<PendingPermission> = z.looseObject({
   ...permissionRequest,
+  askedAt: z.exactOptional(time),
   answer: z.exactOptional(z.string().nullable()),
   answeredBy: z.exactOptional(principalId),
 } satisfies MembersOf<PendingPermission>);
-
-/** Times are texts in JSON. */
-const time = z.iso.datetime().transform((text) => new Date(text));
 
 const APPROVAL_INPUT: z.ZodType<ApprovalInput> = z.looseObject({
   followUpId: text,

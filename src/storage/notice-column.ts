@@ -5,6 +5,7 @@ import { RUN_STATES } from "../core/runs/states.ts";
 import {
   type CardApproval,
   type CardPullRequestStatus,
+  type CardQuestion,
   type CardWorkspace,
   type Notice,
   type RunCard,
@@ -15,7 +16,7 @@ import {
   count,
   type MembersOf,
   OTHER_MEMBERS,
-  PERMISSION_REQUEST,
+  PERMISSION_OPTIONS,
   PLAN_STEPS,
   text,
   texts,
@@ -59,7 +60,15 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
         } satisfies MembersOf<CardPullRequestStatus>),
       ),
       costUsd: count,
-      question: z.exactOptional(PERMISSION_REQUEST),
+      question: z.exactOptional(
+        z.looseObject({
+          permissionId: z.string(),
+          title: z.string(),
+          text,
+          options: PERMISSION_OPTIONS,
+          isOnlyOnPage: z.exactOptional(z.boolean()),
+        } satisfies MembersOf<CardQuestion>),
+      ),
       approval: z.exactOptional(
         z.looseObject({
           isFollowUp: z.boolean(),

@@ -71,8 +71,8 @@ export async function describeRealAgent(name: string): Promise<void> {
     test("under the policy ask, the agent asks before a command and obeys the answer", async () => {
       const answers: ("reject_once" | "allow_once")[] = ["reject_once", "allow_once"];
       const asked: string[] = [];
-      const { session } = await real.start({ permissionPolicy: "ask" }, async ({ title, options }) => {
-        asked.push(title);
+      const { session } = await real.start({ permissionPolicy: "ask" }, async ({ command = "", options }) => {
+        asked.push(command);
         const wanted = answers.shift();
         return options.find(({ kind }) => kind === wanted)?.optionId;
       });

@@ -1,4 +1,4 @@
-import type { AmbientAgentConfig, RunApproval, RunItem } from "@errand/client";
+import { type AmbientAgentConfig, type RunApproval, type RunItem, withHiddenShown } from "@errand/client";
 import { type Command, Option } from "commander";
 import { askChoice, askConfirm, editText, readInput } from "../ask.ts";
 import { type Cli, handle } from "../cli.ts";
@@ -6,6 +6,7 @@ import { STATE_NAMES } from "../event-text.ts";
 import { CliError, EXIT, Exit, UsageError } from "../failure.ts";
 import { findRunId, keepLastRun, RUN_HELP } from "../find-run.ts";
 import { safeText } from "../output.ts";
+import { questionText } from "../question-text.ts";
 import { type EndOptions, followOrWait, withEndOptions } from "../watch.ts";
 
 interface SendOptions extends EndOptions {
@@ -160,16 +161,18 @@ function optionOf({ options }: Question, choice: string): string {
   return found.option_id;
 }
 
-async function askOption(cli: Cli, { options, title }: Question): Promise<string> {
+async function askOption(cli: Cli, question: Question): Promise<string> {
+  const { options } = question;
   if (!cli.isInteractive) {
     throw new UsageError(
       "An answer is missing.",
       `Options: ${options.map(({ name }) => safeText(name)).join(", ")}`,
     );
   }
+  cli.output.note(safeText(questionText(question)));
   return askChoice(
-    safeText(title),
-    options.map(({ name, option_id }) => ({ value: option_id, label: safeText(name) })),
+    "Your answer",
+    options.map(({ name, option_id }) => ({ value: option_id, label: safeText(withHiddenShown(name)) })),
   );
 }
 

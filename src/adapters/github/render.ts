@@ -1,6 +1,12 @@
 import { z } from "zod";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
-import { messageKeyOf, type Notice, type RunCard, type UnpushedWork } from "../../core/threads/notice.ts";
+import {
+  messageKeyOf,
+  type Notice,
+  ONLY_ON_PAGE,
+  type RunCard,
+  type UnpushedWork,
+} from "../../core/threads/notice.ts";
 import type { Delivery } from "../../core/threads/thread-adapter.ts";
 import {
   figures,
@@ -87,11 +93,13 @@ function endBody(
   const link = sessionLink === undefined ? "" : `[session](${sessionLink})`;
   const foot =
     purpose === "question"
-      ? howToAnswer(trigger)
+      ? howToDecide(trigger, link)
       : [howToContinue(trigger), link].filter(Boolean).join(" · ");
   const patch = unpushed === undefined ? "" : patchText(unpushed, sessionLink);
   const frame = [heading, "---", "", "---", patch, foot].join("\n\n").length;
-  const words = text.trim() === "" ? "(no words)" : within(text, { limit: room - frame, sessionLink });
+  const limits = { limit: room - frame, sessionLink };
+  const shown = purpose === "question" ? asCode(text, limits) : within(text, limits);
+  const words = text.trim() === "" ? "(no words)" : shown;
   return paragraphs([heading, "---", words, "---", patch, foot]);
 }
 
@@ -105,7 +113,7 @@ function patchText({ patch, words }: UnpushedWork, sessionLink: string | undefin
 }
 
 function cardBody(card: RunCard, trigger: string): string {
-  const { message, pullRequest, question, sessionLink } = card;
+  const { message, pullRequest, sessionLink } = card;
   const facts = [workspaceLine(card)].filter(Boolean).map(safeLine);
   const plan = planLines(card, (text) => oneLine(text, MAX_STEP)).map(defuseLine);
   return paragraphs([
@@ -118,7 +126,7 @@ function cardBody(card: RunCard, trigger: string): string {
     ].join(" · "),
     plan.join("\n"),
     message === undefined ? "" : quoted(within(message, { limit: MAX_MESSAGE, sessionLink })),
-    question === undefined ? "" : `It asks: **${safeLine(question.title)}**`,
+    questionText(card),
     approvalText(card),
     hint(card, trigger),
   ]);
@@ -137,7 +145,7 @@ function hint(card: RunCard, trigger: string): string {
     return `It begins once it is approved; \`${trigger} stop\` ends it.`;
   }
   if (state === "BLOCKED") {
-    return howToAnswer(trigger);
+    return card.question?.isOnlyOnPage === true ? howToRefuse(trigger) : howToAnswer(trigger);
   }
   if (isEnded(state)) {
     return howToContinue(trigger);
@@ -149,8 +157,33 @@ function howToAnswer(trigger: string): string {
   return `Answer with \`${trigger} allow\` or \`${trigger} reject\`; \`${trigger} stop\` ends it.`;
 }
 
+/** A question has the link to the page only if it cannot be allowed here. */
+function howToDecide(trigger: string, link: string): string {
+  return link === "" ? howToAnswer(trigger) : `${howToRefuse(trigger)} · ${link}`;
+}
+
+function howToRefuse(trigger: string): string {
+  return `${ONLY_ON_PAGE} \`${trigger} reject\` refuses it; \`${trigger} stop\` ends it.`;
+}
+
 function howToContinue(trigger: string): string {
   return `To continue this run, write \`${trigger}\` and what to do next.`;
+}
+
+/** A question in one line is a heading. Otherwise the words of the call stand in a frame. */
+function questionText({ question, sessionLink }: RunCard): string {
+  if (question === undefined) {
+    return "";
+  }
+  const { text = question.title } = question;
+  return text.includes("\n")
+    ? paragraphs(["It asks:", quoted(asCode(text, { limit: MAX_MESSAGE, sessionLink }))])
+    : `It asks: **${safeLine(text)}**`;
+}
+
+/** Code shows every character as it is. Markdown can hide the address of a link, and whole lines. */
+function asCode(text: string, limits: Parameters<typeof within>[1]): string {
+  return exactCode(text, "", limits.limit) ?? within(text, limits);
 }
 
 /** A comment has no buttons: approvers decide over the API, with the hash of what they have read. */
@@ -162,7 +195,7 @@ function approvalText({ approval, sessionLink }: RunCard): string {
     return "A private follow-up waits for approval.";
   }
   const what = approval.isFollowUp ? "This follow-up waits for approval:" : "This waits for approval:";
-  return paragraphs([what, quoted(within(approval.text, { limit: MAX_MESSAGE, sessionLink }))]);
+  return paragraphs([what, quoted(asCode(approval.text, { limit: MAX_MESSAGE, sessionLink }))]);
 }
 
 /** A run that waits for approval has no question. */

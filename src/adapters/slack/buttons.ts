@@ -1,8 +1,8 @@
 import type { types } from "@slack/bolt";
-import type { PermissionOption, PermissionRequest } from "../../core/agents/agent-runner.ts";
+import type { PermissionOption } from "../../core/agents/agent-runner.ts";
 import { parseRunId, type RunId } from "../../core/ids.ts";
 import type { ChoiceOption } from "../../core/inbox/environment-choice.ts";
-import type { TurnFiles } from "../../core/threads/notice.ts";
+import type { CardQuestion, TurnFiles } from "../../core/threads/notice.ts";
 import type { ButtonAction } from "../../core/threads/thread-adapter.ts";
 import { defuseLine } from "./defuse.ts";
 
@@ -50,7 +50,7 @@ export function approvalButtons(runId: RunId, inputsHash: string): types.Button[
 }
 
 /** One button per option, without options whose ids do not fit. The session page shows all of them. */
-export function optionButtons(runId: RunId, { permissionId, options }: PermissionRequest): types.Button[] {
+export function optionButtons(runId: RunId, { permissionId, options }: CardQuestion): types.Button[] {
   const buttons = options.map((option, index) =>
     optionButton([runId, permissionId, option.optionId], option, index),
   );

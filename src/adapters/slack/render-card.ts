@@ -1,6 +1,6 @@
 import type { types } from "@slack/bolt";
 import { isEnded, type RunState } from "../../core/runs/states.ts";
-import type { RunCard } from "../../core/threads/notice.ts";
+import { ONLY_ON_PAGE, type RunCard } from "../../core/threads/notice.ts";
 import {
   figures,
   planLines,
@@ -61,7 +61,7 @@ export function renderCard(card: RunCard, marker: Marker): Rendered {
       plan,
       step === "" ? undefined : plainContext(step),
       card.message === undefined ? undefined : plainSection(card.message),
-      card.question === undefined ? undefined : plainSection(`The agent asks: ${card.question.title}`),
+      ...questionBlocks(card),
       ...approvalBlocks(card),
       actions(card),
     ].filter((block) => block !== undefined);
@@ -69,7 +69,12 @@ export function renderCard(card: RunCard, marker: Marker): Rendered {
   const where = [workspaceLine(card), environmentsLink].filter(Boolean).join(" ");
   const pullRequest = [card.pullRequest, ...pullRequestWords(card)].filter(Boolean).join(" · ");
   const facts = [figures(card).join(" · "), where, pullRequest, lines, step];
-  const said = [card.message, card.question?.title, card.approval?.text, ...facts].filter(Boolean);
+  const said = [
+    card.message,
+    card.question?.text ?? card.question?.title,
+    card.approval?.text,
+    ...facts,
+  ].filter(Boolean);
   const heading = `${title} · ${words}`;
   return {
     marker,
@@ -129,6 +134,16 @@ function actions(card: RunCard): types.ActionsBlock {
     type: "actions",
     elements: isEnded(state) ? [...ended, open] : [...shown, open, stopButton(runId)],
   };
+}
+
+/** What the call would do, and the agent's own words. */
+function questionBlocks({ question, sessionLink }: RunCard): types.KnownBlock[] {
+  if (question === undefined) {
+    return [];
+  }
+  const rest =
+    question.isOnlyOnPage === true ? [context(`${ONLY_ON_PAGE} ${link(sessionLink, "Open it")}.`)] : [];
+  return [plainSection(`The agent asks: ${question.text ?? question.title}`), ...rest];
 }
 
 /** The text that waits for approval. Without the whole text here, people decide where they can read it. */

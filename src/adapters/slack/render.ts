@@ -43,7 +43,7 @@ export function render(
   if (notice.purpose === "reply") {
     return [renderReply(notice, marker)];
   }
-  if (notice.purpose === "outcome") {
+  if (notice.purpose === "outcome" || notice.purpose === "question") {
     return [renderWords(notice, { marker, words: plainSection(notice.text), text: notice.text })];
   }
   return renderAnswer(notice, (part) => markerOf(delivery, part));

@@ -222,7 +222,9 @@ class SessionStart {
       update: (update) => {
         const mapped = this.#replaying ? undefined : mapUpdate(update);
         if (mapped !== undefined) {
-          this.#observer.update(boundedUpdate(mapped));
+          const bounded = boundedUpdate(mapped);
+          this.#permissions.onUpdate(bounded);
+          this.#observer.update(bounded);
         }
       },
       answered: () => {

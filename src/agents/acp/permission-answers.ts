@@ -2,16 +2,24 @@ import type { RequestPermissionRequest, RequestPermissionResponse } from "@agent
 import type {
   AgentObserver,
   AgentStart,
+  AgentUpdate,
   PermissionOption,
   PermissionRequest,
+  ToolCallUpdate,
 } from "../../core/agents/agent-runner.ts";
+import { callFactsOf, joinedCall } from "./call-facts.ts";
+import { mapToolCall } from "./update-mapping.ts";
 
 const CANCELLED: RequestPermissionResponse = { outcome: { outcome: "cancelled" } };
+/** Of open calls. An agent seldom has more than a few, and asks about a call soon after it has reported it. */
+const KNOWN_CALLS_MAX = 20;
 
 /** Answers the agent's permission requests according to the run's policy. */
 export class PermissionAnswers {
   readonly #policy: AgentStart["permissionPolicy"];
   readonly #observer: AgentObserver;
+  /** Some agents name the command only when they report the call, and not when they ask about it. */
+  readonly #calls = new Map<string, ToolCallUpdate>();
   #cancelled = Promise.withResolvers<undefined>();
 
   constructor(policy: AgentStart["permissionPolicy"], observer: AgentObserver) {
@@ -20,14 +28,34 @@ export class PermissionAnswers {
   }
 
   async answer(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
-    const title = request.toolCall.title ?? request.toolCall.kind ?? "Use a tool";
-    const options = request.options.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
     const { toolCallId } = request.toolCall;
+    const asked = mapToolCall(request.toolCall) ?? { kind: "agent.tool_call", toolCallId };
+    const call = joinedCall(this.#calls.get(toolCallId), asked);
+    const title = call.title ?? call.toolKind ?? "Use a tool";
+    const options = request.options.map(({ optionId, name, kind }) => ({ optionId, name, kind }));
     const optionId =
       this.#policy === "allow"
         ? this.#grant(title, options)
-        : await this.#ask({ toolCallId, title, options });
+        : await this.#ask({ toolCallId, title, options, ...callFactsOf(call) });
     return optionId === undefined ? CANCELLED : { outcome: { outcome: "selected", optionId } };
+  }
+
+  /** The agent reported something before it asks. */
+  onUpdate(update: AgentUpdate): void {
+    if (update.kind !== "agent.tool_call") {
+      return;
+    }
+    const { toolCallId } = update;
+    const call = joinedCall(this.#calls.get(toolCallId), update);
+    this.#calls.delete(toolCallId);
+    if (call.status === "completed" || call.status === "failed") {
+      return;
+    }
+    this.#calls.set(toolCallId, call);
+    const [oldest] = this.#calls.keys();
+    if (this.#calls.size > KNOWN_CALLS_MAX && oldest !== undefined) {
+      this.#calls.delete(oldest);
+    }
   }
 
   /** ACP requires that every pending request is answered `cancelled` when the turn is cancelled. */

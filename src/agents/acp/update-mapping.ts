@@ -127,7 +127,8 @@ function mapNotice(update: unknown): AgentUpdate | undefined {
   );
 }
 
-function mapToolCall(update: unknown): ToolCallUpdate | undefined {
+/** Also maps the call of a permission request, which has the same members. */
+export function mapToolCall(update: unknown): ToolCallUpdate | undefined {
   const { data } = toolCall.safeParse(update);
   return (
     data && {

@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { PERMISSION_KINDS, TOOL_STATUSES } from "../../core/agents/agent-runner.ts";
+import { TOOL_STATUSES } from "../../core/agents/agent-runner.ts";
 import { ERROR_CODES } from "../../core/errors.ts";
 import { INPUT_KINDS } from "../../core/input-files/input-file.ts";
 import type { RunEventBody, RunEventKind } from "../../core/runs/events.ts";
 import { RUN_MODES } from "../../core/runs/run.ts";
 import type { ApiName } from "./event-names.ts";
+import { QUESTION } from "./permission.ts";
 import { FAILURE_REASON } from "./run-item.ts";
 import { RunState } from "./run-requests.ts";
 
@@ -40,20 +41,7 @@ const RequestFile = z.object({
 });
 
 const Question = z
-  .object({
-    permission_id: text("The id in the path of the request that answers the question."),
-    tool_call_id: maybe("The tool call that the question is about."),
-    title: text("The question of the agent."),
-    options: z
-      .array(
-        z.object({
-          option_id: text("The value of the answer."),
-          name: text("A text for people."),
-          kind: z.enum(PERMISSION_KINDS).describe("Whether the option allows or rejects, and for how long."),
-        }),
-      )
-      .describe("The answers that the agent offers."),
-  })
+  .object({ ...QUESTION, tool_call_id: maybe("The tool call that the question is about.") })
   .describe("The question. `GET /agent/runs/{runId}` also contains it while the run waits.");
 
 const APPROVAL_SUBJECT = {

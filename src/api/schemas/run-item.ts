@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { PERMISSION_KINDS } from "../../core/agents/agent-runner.ts";
 import type { Artifact } from "../../core/artifacts/artifact.ts";
 import { ERROR_CODES, FAILURE_REASONS } from "../../core/errors.ts";
 import { withRedactedValues } from "../../core/mcp-servers/sealed-values.ts";
@@ -13,6 +12,7 @@ import type { Skill } from "../../core/skills/skill.ts";
 import { approvalMember, RunApproval } from "./approval.ts";
 import { ArtifactItem, artifactItemOf } from "./artifact.ts";
 import { PageInfo } from "./page-info.ts";
+import { permissionMember, RunPermission } from "./permission.ts";
 import { pullRequestStatusOf, RunPullRequestStatus } from "./pull-request-status.ts";
 import { AmbientAgentConfig } from "./run-config.ts";
 import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
@@ -87,20 +87,6 @@ const RunSchedule = z.object({
   schedule_id: z.uuid().describe("The schedule's id."),
   schedule_name: z.string().describe("The name of the schedule at that time."),
   cron_schedule: z.string().describe("The cron expression at that time."),
-});
-
-const RunPermission = z.object({
-  permission_id: z.string().describe("The id in the path of the request that answers the question."),
-  title: z.string().describe("The question of the agent."),
-  options: z
-    .array(
-      z.object({
-        option_id: z.string().describe("The value of the answer."),
-        name: z.string().describe("A text for people."),
-        kind: z.enum(PERMISSION_KINDS).describe("Whether the option allows or rejects, and for how long."),
-      }),
-    )
-    .describe("The answers that the agent offers."),
 });
 
 const RunAgent = z
@@ -319,22 +305,13 @@ function optionalMembers(run: ListedRun, now: Date): Partial<RunItem> {
     ...(triggerUrl === undefined ? {} : { trigger_url: triggerUrl }),
     ...scheduleOf(run),
     ...approvalMember(run.approval),
-    ...permissionOf(run),
+    ...permissionMember(run),
     ...(warnings === undefined ? {} : { warnings: [...warnings] }),
     ...(parentId === undefined ? {} : { parent_run_id: parentId }),
     ...(isEmpty(metadata) ? {} : { metadata }),
     ...usageOf(run),
     ...(isEmpty(provenance) ? {} : { provenance }),
   };
-}
-
-function permissionOf({ permission, state }: ListedRun): Pick<RunItem, "permission"> {
-  if (state !== "BLOCKED" || permission === undefined) {
-    return {};
-  }
-  const { options, permissionId, title } = permission;
-  const offered = options.map(({ kind, name, optionId }) => ({ option_id: optionId, name, kind }));
-  return { permission: { permission_id: permissionId, title, options: offered } };
 }
 
 function usageOf({ totalTokens, costUsd }: ListedRun): Pick<RunItem, "request_usage"> {

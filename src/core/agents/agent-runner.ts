@@ -110,12 +110,27 @@ export interface AgentObserver {
   permission(request: PermissionRequest): Promise<string | undefined>;
 }
 
-export interface PermissionRequest {
+export interface PermissionRequest extends CallFacts {
   readonly permissionId: string;
   /** The tool call that needs the permission. */
   readonly toolCallId?: string;
+  /** The agent's own name of the call. A model may have written it. */
   readonly title: string;
   readonly options: readonly PermissionOption[];
+}
+
+/** What a tool call would do, read from the call itself. A member is absent where the call says nothing of it. */
+export interface CallFacts {
+  readonly command?: string;
+  readonly paths?: readonly string[];
+  /** The lines that the call removes and adds, in the form of a unified diff. */
+  readonly diff?: string;
+  /** The arguments that the other members do not show, as JSON. */
+  readonly input?: string;
+  /** What the agent says about the call. A model may have written it. */
+  readonly reason?: string;
+  /** Some of these texts are longer than what is stored. */
+  readonly truncated?: boolean;
 }
 
 export const PERMISSION_KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;

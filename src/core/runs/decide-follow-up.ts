@@ -6,6 +6,7 @@ import { filesOfFollowUp } from "../input-files/input-paths.ts";
 import type { PolicyAction } from "../policies/policy.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Digest } from "../ports/digest.ts";
+import { shownQuestion } from "../turns/question-text.ts";
 import {
   type ApprovalTools,
   followUpInput,
@@ -215,17 +216,19 @@ export interface TextAnswer {
 /**
  * The answer that a text gives, or undefined if it is none. A text that says anything besides yes or no is no answer,
  * because it must not grant or refuse what its author did not mean. A plain yes or no never decides about later
- * requests of the agent.
+ * requests of the agent. A message allows nothing that its author may not have seen: a question of which threads show
+ * only a part.
  */
 export function answerIn(permission: PendingPermission, text: string): TextAnswer | undefined {
   const named = optionNamedBy(permission, text);
   if (named !== undefined) {
-    return { option: named };
+    const isAllowed = !named.kind.startsWith("allow") || shownQuestion(permission).isWhole;
+    return isAllowed ? { option: named } : undefined;
   }
   const phrases = phrasesOf(text);
   if (isMadeOf(phrases, YES, BESIDE_YES)) {
     const option = optionOfKind(permission, "allow_once");
-    return option && { option };
+    return option && shownQuestion(permission).isWhole ? { option } : undefined;
   }
   return isMadeOf(phrases, NO, BESIDE_NO) ? { option: optionOfKind(permission, "reject_once") } : undefined;
 }

@@ -1,6 +1,9 @@
+import { withHiddenShown } from "../hidden-characters.ts";
 import type { Notice, TurnOutcome, UnpushedWork } from "../threads/notice.ts";
+import { ONLY_ON_PAGE } from "../threads/notice.ts";
 import { type NoticeWriter, statusText } from "../threads/notice-writer.ts";
 import type { Thread } from "../threads/thread.ts";
+import type { ShownQuestion } from "../turns/question-text.ts";
 import { isFirstTurn } from "./follow-up-changes.ts";
 import type { FollowUp, Run } from "./run.ts";
 import type { RunChange } from "./run-change.ts";
@@ -123,9 +126,17 @@ export class RunNotices {
     this.#postToRequesters({ kind: "message", purpose, text, sessionLink, ...offersFiles, ...unpushed });
   }
 
-  /** Posts the agent's question. */
-  postQuestion(text: string): void {
-    this.#postToRequesters({ kind: "message", purpose: "question", text });
+  /** Posts the agent's question, with the address of the page where it can be allowed if that is not so here. */
+  postQuestion({ isWhole, options, text }: ShownQuestion): void {
+    const names = withHiddenShown(options.map(({ name }) => name).join(", "));
+    const question = { kind: "message", purpose: "question" } as const;
+    if (isWhole) {
+      this.#postToRequesters({ ...question, text: `${text}\nAnswer with one of: ${names}.` });
+      return;
+    }
+    const sessionLink = this.#writer.sessionLink(this.#changed.run);
+    const refusal = names === "" ? "" : ` Here you can only refuse it: ${names}.`;
+    this.#postToRequesters({ ...question, text: `${text}\n${ONLY_ON_PAGE}${refusal}`, sessionLink });
   }
 
   /** Tells the user of the run something in its threads, unless the turn is private. */

@@ -252,6 +252,8 @@ export interface WaitingFollowUp {
 }
 
 export interface PendingPermission extends PermissionRequest {
+  /** Absent in rows of earlier versions. */
+  readonly askedAt?: Date;
   /** The id of the chosen option, or null for "no" when the agent offers no such option. */
   readonly answer?: string | null;
   readonly answeredBy?: PrincipalId;

@@ -1,3 +1,4 @@
+import { questionLine } from "../turns/question-text.ts";
 import type { Availability } from "../workers/capacity.ts";
 import type { ListedRun } from "./run.ts";
 import { isEnded } from "./states.ts";
@@ -44,7 +45,7 @@ type Reason = Omit<WaitingFor, "since">;
 
 function decisionOf({ approval, permission }: ListedRun): Reason | undefined {
   if (permission !== undefined) {
-    return { reason: "question", message: `The agent asks: ${permission.title}` };
+    return { reason: "question", message: questionLine(permission) };
   }
   return approval && { reason: "approval", message: `The run must be approved. ${approval.reason}` };
 }

@@ -1,3 +1,4 @@
+import { withHiddenShown } from "../hidden-characters.ts";
 import { countChecks } from "../pull-requests/pull-request-status.ts";
 import { isWaitingForApproval, needsApproval } from "../runs/approval.ts";
 import { homeRepositoryOf, isPatchOnly } from "../runs/home-repository.ts";
@@ -5,13 +6,15 @@ import type {
   Approval,
   ConfigLayer,
   FollowUp,
+  PendingPermission,
   Provenance,
   Run,
   RunConfig,
   StatusMessage,
 } from "../runs/run.ts";
 import type { RunSource } from "../runs/sources.ts";
-import type { CardApproval, CardWorkspace, Notice, RunCard } from "./notice.ts";
+import { shownQuestion } from "../turns/question-text.ts";
+import type { CardApproval, CardQuestion, CardWorkspace, Notice, RunCard } from "./notice.ts";
 import type { AdapterTraits } from "./thread-adapter.ts";
 
 /** Adapters can show a text of this length as a whole. */
@@ -41,7 +44,7 @@ export class NoticeWriter {
     const { costUsd, pullRequest } = run;
     return {
       runId: run.id,
-      title: run.title,
+      title: withHiddenShown(run.title),
       state: run.state,
       turn: run.turn,
       sessionLink: this.sessionLink(run),
@@ -49,8 +52,8 @@ export class NoticeWriter {
       ...activityOn(run, now),
       ...(pullRequest === undefined ? {} : { pullRequest, ...pullRequestStatusOn(run) }),
       ...(costUsd === undefined ? {} : { costUsd }),
-      ...(message === undefined ? {} : { message }),
-      ...(question === undefined ? {} : { question }),
+      ...(message === undefined ? {} : { message: withHiddenShown(message) }),
+      ...(question === undefined ? {} : { question: cardQuestion(question) }),
       ...(approval === undefined ? {} : { approval }),
     };
   }
@@ -92,6 +95,13 @@ export class NoticeWriter {
     }
     return actor === undefined ? notice : { ...notice, requester: actor };
   }
+}
+
+function cardQuestion(question: PendingPermission): CardQuestion {
+  const { isWhole, options, text } = shownQuestion(question);
+  const { permissionId, title } = question;
+  const shown = { permissionId, title: withHiddenShown(title), text, options };
+  return isWhole ? shown : { ...shown, isOnlyOnPage: true };
 }
 
 /** What happened, and what a person can do about it. */

@@ -1,4 +1,4 @@
-import type { PermissionRequest } from "../agents/agent-runner.ts";
+import type { PermissionOption, PermissionRequest } from "../agents/agent-runner.ts";
 import type { RunId } from "../ids.ts";
 import type { CheckCounts, PullRequestState } from "../pull-requests/pull-request-status.ts";
 import type { PlanStep } from "../runs/run.ts";
@@ -76,7 +76,7 @@ export interface RunCard {
   readonly sessionLink: string;
   /** Why the run ended as it did, or what it waits for. */
   readonly message?: string;
-  readonly question?: PermissionRequest;
+  readonly question?: CardQuestion;
   /** What the agent works in, and why. */
   readonly workspace?: CardWorkspace;
   readonly plan?: readonly PlanStep[];
@@ -108,6 +108,19 @@ export interface CardWorkspace {
   readonly reason?: string;
   /** Where an administrator creates an environment. Present if the team had none when the run was created. */
   readonly environmentsLink?: string;
+}
+
+/** Said where a question cannot be shown as a whole, or contains characters that nobody sees. */
+export const ONLY_ON_PAGE =
+  "It can be allowed only on the page of the run, because a part of it is cut or hidden here.";
+
+export interface CardQuestion extends Pick<PermissionRequest, "permissionId" | "title"> {
+  /** What the call would do and the agent's words. Absent in rows of earlier versions: the title. */
+  readonly text?: string;
+  /** Those that a button may choose. */
+  readonly options: readonly PermissionOption[];
+  /** True: the person must open the page of the run to allow it. */
+  readonly isOnlyOnPage?: boolean;
 }
 
 export interface CardApproval {

@@ -3,10 +3,14 @@ import { cutText } from "../clean-text.ts";
 
 /** Agents offer two to five options. */
 const OPTIONS_MAX = 20;
+const PATHS_MAX = 50;
 const NAME_LENGTH_MAX = 500;
 const ID_LENGTH_MAX = 1_000;
+const REASON_LENGTH_MAX = 2_000;
 /** Some agents put the whole command into the title. */
 const TITLE_LENGTH_MAX = 4_000;
+/** Of a command, of changed lines and of arguments. */
+const FACT_LENGTH_MAX = 16_000;
 
 /**
  * Limits the question to options that a person can choose from, because it is stored with the run and shown in each
@@ -20,9 +24,33 @@ export function limitOptions({ toolCallId, options, ...rest }: PermissionRequest
 
 /**
  * Shortens the texts of a question for display. They must have been cleaned before, because shortening could leave
- * half a secret.
+ * half a secret. A call of which something is left out is marked, so that nobody allows it by one click.
  */
 export function shortenTexts(clean: PermissionRequest): PermissionRequest {
-  const options = clean.options.map((option) => ({ ...option, name: cutText(option.name, NAME_LENGTH_MAX) }));
-  return { ...clean, title: cutText(clean.title, TITLE_LENGTH_MAX), options };
+  const { command, diff, input, truncated = false, options, paths = [], reason, title } = clean;
+  const facts = [command, diff, input, ...paths].map((fact = "") => fact.length);
+  const isLong = facts.some((length) => length > FACT_LENGTH_MAX) || paths.length > PATHS_MAX;
+  return {
+    ...clean,
+    title: cutText(title, TITLE_LENGTH_MAX),
+    options: options.map((option) => ({ ...option, name: cutText(option.name, NAME_LENGTH_MAX) })),
+    ...(command === undefined ? {} : { command: cutMiddle(command, FACT_LENGTH_MAX) }),
+    ...(diff === undefined ? {} : { diff: cutMiddle(diff, FACT_LENGTH_MAX) }),
+    ...(input === undefined ? {} : { input: cutMiddle(input, FACT_LENGTH_MAX) }),
+    ...(paths.length === 0
+      ? {}
+      : { paths: paths.slice(0, PATHS_MAX).map((path) => cutMiddle(path, FACT_LENGTH_MAX)) }),
+    ...(reason === undefined ? {} : { reason: cutText(reason, REASON_LENGTH_MAX) }),
+    ...(truncated || isLong ? { truncated: true } : {}),
+  };
+}
+
+/** Leaves the beginning and the end, because a dangerous part may stand at both. */
+export function cutMiddle(text: string, max: number): string {
+  if (text.length <= max) {
+    return text;
+  }
+  const [head, tail] = [text.slice(0, Math.ceil((max * 3) / 4)), text.slice(-Math.floor(max / 4))];
+  const left = text.length - head.length - tail.length;
+  return `${head.toWellFormed()}… [${left} characters cut] …${tail.toWellFormed()}`;
 }

@@ -2,6 +2,7 @@ import type { PermissionRequest } from "../agents/agent-runner.ts";
 import type { AttemptServices } from "../attempts/attempt-services.ts";
 import type { Stop } from "../ports/clock.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
+import { questionLine, shownQuestion } from "./question-text.ts";
 
 /**
  * Asks people the questions of the agent. It asks one question at a time, and the run is BLOCKED while it waits. Meanwhile
@@ -81,10 +82,10 @@ function decideQuestion(edit: RunEdit, request: PermissionRequest): boolean {
   if (edit.run.state !== "INPROGRESS") {
     return false;
   }
-  edit.set({ permission: request });
+  edit.set({ permission: { ...request, askedAt: edit.now } });
   edit.record({ kind: "permission.requested", request });
-  edit.moveTo("BLOCKED", { status: { message: `The agent asks: ${request.title}` } });
-  edit.notices.postQuestion(questionText(request));
+  edit.moveTo("BLOCKED", { status: { message: questionLine(request) } });
+  edit.notices.postQuestion(shownQuestion(request));
   return true;
 }
 
@@ -94,8 +95,4 @@ function decideContinuation(edit: RunEdit, waitedMs: number): void {
   if (waitedMs > 0) {
     edit.set({ slotWaitMs: (edit.run.slotWaitMs ?? 0) + waitedMs });
   }
-}
-
-function questionText({ title, options }: PermissionRequest): string {
-  return `${title}\nAnswer with one of: ${options.map(({ name }) => name).join(", ")}.`;
 }

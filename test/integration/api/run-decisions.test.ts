@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunId } from "../../../src/core/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { PendingPermission } from "../../../src/core/runs/run.ts";
 import { aPolicy } from "../../support/rule-builders.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
@@ -122,8 +123,27 @@ describe("a question of a run", () => {
         { option_id: "once", name: "Allow", kind: "allow_once" },
         { option_id: "no", name: "Reject", kind: "reject_once" },
       ],
+      asked_at: expect.any(String),
     });
     expect(await shown()).not.toHaveProperty("permission");
+  });
+
+  test("a question shows the call itself, raw, and marks the agent's own words", async () => {
+    const facts = {
+      command: "rm -rf /\u200b",
+      paths: ["/workspace"],
+      diff: "--- a\n+++ a\n-x",
+      input: '{"force":true}',
+      reason: "list files",
+    };
+    const id = await anAskingRun(
+      {},
+      { ...facts, truncated: true, askedAt: new Date("2026-03-01T12:00:00Z") },
+    );
+
+    const { permission } = (await call(harness, `${RUNS}/${id}`)).body;
+
+    expect(permission).toMatchObject({ ...facts, truncated: true, asked_at: "2026-03-01T12:00:00.000Z" });
   });
 
   test("a question is answered by one of its options, with the same effect as words", async () => {
@@ -209,13 +229,13 @@ function answerOf(
 }
 
 /** Creates a run with a question whose agent was stopped while it waited. */
-async function anAskingRun(request: object = {}): Promise<string> {
+async function anAskingRun(request: object = {}, facts: Partial<PendingPermission> = {}): Promise<string> {
   const id = await createRun(harness, request);
   await harness.edit(id, (edit) => {
     for (const state of ["PENDING", "CLAIMED", "INPROGRESS"] as const) {
       edit.moveTo(state);
     }
-    edit.set({ permission: { permissionId: "p1", title: "Delete it?", options: OPTIONS } });
+    edit.set({ permission: { permissionId: "p1", title: "Delete it?", options: OPTIONS, ...facts } });
     edit.moveTo("BLOCKED");
   });
   return id;

@@ -7,8 +7,8 @@ import { Problem } from "../parts/problem.tsx";
 import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
 import { PlainText } from "./content.tsx";
-import { type ApprovalEntry, type QuestionEntry, toolKey } from "./conversation/entries.ts";
-import { viewOf } from "./conversation/tool-call.ts";
+import { type ApprovalEntry, type CallFacts, type QuestionEntry, toolKey } from "./conversation/entries.ts";
+import { type CallView, viewOf } from "./conversation/tool-call.ts";
 import { ToolDiff } from "./diff-view.tsx";
 import { Permalink } from "./permalink.tsx";
 import { useRun } from "./run-context.tsx";
@@ -39,30 +39,22 @@ export function Question({ entry }: { readonly entry: QuestionEntry }) {
   const view = call?.kind === "tool" ? viewOf(call) : undefined;
   const isOpen = !hasEnded && run?.permission?.permission_id === entry.permissionId;
   const mayAnswer = run?.waiting_for?.may_decide !== false;
+  const heading = headingOf(entry.facts ?? {}, title);
   const primary = options.find(({ kind }) => kind.startsWith("allow"));
   const refusal = options.find(({ kind }) => kind.startsWith("reject"));
   return (
     <section
       className="ask inset"
       id={entry.key}
-      aria-label={title}
+      aria-label={heading}
       data-question={isOpen ? "open" : undefined}
     >
       <h2 className="ask-head">
         <Icon name="stateNeeds" />
-        <span dir="auto">{title}</span>
+        <span dir="auto">{heading}</span>
       </h2>
       <div className="ask-body">
-        {view?.kind === "execute" && <pre className="ask-command">{withHiddenShown(view.subject)}</pre>}
-        {view?.changes.map((change) => (
-          <div className="ask-change" key={change.path}>
-            <p className="step-path">{change.path}</p>
-            <ToolDiff {...change} />
-          </div>
-        ))}
-        {view && view.kind !== "execute" && view.changes.length === 0 && view.input !== undefined && (
-          <PlainText text={view.input} label="Input" />
-        )}
+        <CallFactsView facts={entry.facts ?? {}} view={view} />
         {answer.error && <Problem error={answer.error} />}
         {isOpen && !isGuest && mayAnswer ? (
           <div className="ask-options">
@@ -100,6 +92,49 @@ export function Question({ entry }: { readonly entry: QuestionEntry }) {
         )}
       </div>
     </section>
+  );
+}
+
+/** The title is the agent's own, and a model may have written it: it heads only a call of which nothing else is known. */
+function headingOf({ command, diff, input }: CallFacts, title: string): string {
+  if (command !== undefined) {
+    return "The agent asks to run a command";
+  }
+  if (diff !== undefined) {
+    return "The agent asks to change files";
+  }
+  return input === undefined ? title : "The agent asks to use a tool";
+}
+
+/** Events of earlier versions have no facts. Then the call in the log shows what it would do. */
+function CallFactsView({ facts, view }: { readonly facts: CallFacts; readonly view: CallView | undefined }) {
+  const { diff, input = view?.changes.length === 0 ? view.input : undefined, paths = [], reason } = facts;
+  const command = facts.command ?? (view?.kind === "execute" ? view.subject : undefined);
+  return (
+    <>
+      {command !== undefined && (
+        <pre className="ask-command" dir="auto">
+          {withHiddenShown(command)}
+        </pre>
+      )}
+      {view?.changes.map((change) => (
+        <div className="ask-change" key={change.path}>
+          <p className="step-path">{withHiddenShown(change.path)}</p>
+          <ToolDiff {...change} />
+        </div>
+      ))}
+      {diff !== undefined && !view?.changes.length && <PlainText text={diff} label="Changes" />}
+      {input !== undefined && <PlainText text={input} label="Input" />}
+      {paths.length > 0 && <p className="xs faint">{withHiddenShown(paths.join(", "))}</p>}
+      {reason !== undefined && (
+        <p className="sm muted" dir="auto">
+          The agent’s own words: {withHiddenShown(reason)}
+        </p>
+      )}
+      {facts.truncated === true && (
+        <p className="sm">A part of the call is cut here. The events of the run have more of it.</p>
+      )}
+    </>
   );
 }
 

@@ -83,7 +83,7 @@ function secondLine(run: RunItem): ReactNode {
   if (permission !== undefined && state === "BLOCKED") {
     return (
       <>
-        Asks: <code>{withHiddenShown(permission.title)}</code>
+        Asks: <code>{withHiddenShown(permission.command ?? permission.title)}</code>
       </>
     );
   }

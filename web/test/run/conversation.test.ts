@@ -144,7 +144,8 @@ describe("the conversation", () => {
 
   test("a call that a person refused is denied, also when the question is on an earlier page", () => {
     const options = [{ option_id: "no", name: "No", kind: "reject_once" }];
-    const request = { permission_id: "q", tool_call_id: "c", title: "May I?", options };
+    const facts = { command: "rm -rf /", reason: "list files" };
+    const request = { permission_id: "q", tool_call_id: "c", title: "May I?", options, ...facts };
     const events = [
       event("agent.tool_call", { tool_call_id: "c", tool_kind: "execute", status: "pending" }),
       event("permission.requested", { request }),
@@ -158,7 +159,7 @@ describe("the conversation", () => {
     for (const { conversation } of [timeline, fold(events)]) {
       const [call, question] = conversation.entries;
       expect(call?.kind === "tool" && viewOf(call).state).toBe("denied");
-      expect(question).toMatchObject({ kind: "question", answer: "no", title: "May I?" });
+      expect(question).toMatchObject({ kind: "question", answer: "no", title: "May I?", facts });
     }
   });
 

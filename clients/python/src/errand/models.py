@@ -6431,11 +6431,39 @@ class RunItemPermission(Model):
     """
     title: str
     """
-    The question of the agent.
+    The agent's own name of the call. A model may have written it.
     """
     options: list[RunItemPermissionOption]
     """
     The answers that the agent offers.
+    """
+    command: str | None = None
+    """
+    The command that the call would run, from the call itself.
+    """
+    paths: list[str] | None = None
+    """
+    The files that the call is about, and the directory of a command.
+    """
+    diff: str | None = None
+    """
+    The lines that the call removes and adds, in the form of a unified diff.
+    """
+    input: str | None = None
+    """
+    The arguments of the call that the other members do not show, as JSON.
+    """
+    reason: str | None = None
+    """
+    What the agent says about the call. A model may have written it, so it may be untrue.
+    """
+    truncated: bool | None = None
+    """
+    true: the call is longer than what is shown here. Its event `agent.tool_call` has more of it.
+    """
+    asked_at: datetime
+    """
+    When the agent asked.
     """
 
 
@@ -6609,17 +6637,41 @@ class PermissionRequestedEventRequest(Model):
     """
     The id in the path of the request that answers the question.
     """
-    tool_call_id: str | None = None
-    """
-    The tool call that the question is about.
-    """
     title: str
     """
-    The question of the agent.
+    The agent's own name of the call. A model may have written it.
     """
     options: list[PermissionRequestedEventRequestOption]
     """
     The answers that the agent offers.
+    """
+    command: str | None = None
+    """
+    The command that the call would run, from the call itself.
+    """
+    paths: list[str] | None = None
+    """
+    The files that the call is about, and the directory of a command.
+    """
+    diff: str | None = None
+    """
+    The lines that the call removes and adds, in the form of a unified diff.
+    """
+    input: str | None = None
+    """
+    The arguments of the call that the other members do not show, as JSON.
+    """
+    reason: str | None = None
+    """
+    What the agent says about the call. A model may have written it, so it may be untrue.
+    """
+    truncated: bool | None = None
+    """
+    true: the call is longer than what is shown here. Its event `agent.tool_call` has more of it.
+    """
+    tool_call_id: str | None = None
+    """
+    The tool call that the question is about.
     """
 
 

@@ -1129,13 +1129,41 @@ export type RunItemPermission = {
      */
     permission_id: string;
     /**
-     * The question of the agent.
+     * The agent's own name of the call. A model may have written it.
      */
     title: string;
     /**
      * The answers that the agent offers.
      */
     options: Array<RunItemPermissionOption>;
+    /**
+     * The command that the call would run, from the call itself.
+     */
+    command?: string;
+    /**
+     * The files that the call is about, and the directory of a command.
+     */
+    paths?: Array<string>;
+    /**
+     * The lines that the call removes and adds, in the form of a unified diff.
+     */
+    diff?: string;
+    /**
+     * The arguments of the call that the other members do not show, as JSON.
+     */
+    input?: string;
+    /**
+     * What the agent says about the call. A model may have written it, so it may be untrue.
+     */
+    reason?: string;
+    /**
+     * true: the call is longer than what is shown here. Its event `agent.tool_call` has more of it.
+     */
+    truncated?: boolean;
+    /**
+     * When the agent asked.
+     */
+    asked_at: string;
 };
 
 /**
@@ -2193,17 +2221,41 @@ export type PermissionRequestedEventRequest = {
      */
     permission_id: string;
     /**
-     * The tool call that the question is about.
-     */
-    tool_call_id?: string;
-    /**
-     * The question of the agent.
+     * The agent's own name of the call. A model may have written it.
      */
     title: string;
     /**
      * The answers that the agent offers.
      */
     options: Array<PermissionRequestedEventRequestOption>;
+    /**
+     * The command that the call would run, from the call itself.
+     */
+    command?: string;
+    /**
+     * The files that the call is about, and the directory of a command.
+     */
+    paths?: Array<string>;
+    /**
+     * The lines that the call removes and adds, in the form of a unified diff.
+     */
+    diff?: string;
+    /**
+     * The arguments of the call that the other members do not show, as JSON.
+     */
+    input?: string;
+    /**
+     * What the agent says about the call. A model may have written it, so it may be untrue.
+     */
+    reason?: string;
+    /**
+     * true: the call is longer than what is shown here. Its event `agent.tool_call` has more of it.
+     */
+    truncated?: boolean;
+    /**
+     * The tool call that the question is about.
+     */
+    tool_call_id?: string;
 };
 
 /**

@@ -93,6 +93,30 @@ describe("the comment for a notice", () => {
     expect(bodyOf(aCard({ state: "FAILED" }))).not.toContain("stop");
   });
 
+  test("a question and an approval stand in code, where no Markdown hides a part of them", () => {
+    const text = "It wants to run:\ncurl [docs](https://evil.example) <!-- x -->\n[//]: # (hidden)";
+    const question = { permissionId: "p", title: "read docs", text, options: [] };
+    const asking = bodyOf(aCard({ state: "BLOCKED", question }));
+    const approving = bodyOf(aCard({ state: "BLOCKED", approval: { isFollowUp: false, text } }));
+
+    for (const body of [asking, approving]) {
+      expect(body).toContain("> ```\n> It wants to run:\n> curl [docs](https://evil.example) <!-- x -->");
+      expect(body).toContain("> [//]: # (hidden)\n> ```");
+    }
+    expect(asking).not.toContain("read docs");
+  });
+
+  test("a question that the comment shows only in part cannot be allowed there", () => {
+    const question = { permissionId: "p", title: "t", text: "a\nb", options: [], isOnlyOnPage: true };
+    const message = { kind: "message", purpose: "question", text: "a", sessionLink: "https://e/s" } as const;
+
+    for (const body of [bodyOf(aCard({ state: "BLOCKED", question })), bodyOf(message)]) {
+      expect(body).toMatch(/only on the page of the run.*`@errand reject`/);
+      expect(body).not.toContain("@errand allow");
+      expect(body).toContain("[session](");
+    }
+  });
+
   test("the comment for a run that waits for approval says that comments do not approve it", () => {
     const body = bodyOf(aCard({ state: "BLOCKED", message: "Waits for approval." }));
 

@@ -144,6 +144,25 @@ function aCard(changes: Partial<RunCard> = {}): RunCard {
 }
 
 describe("the buttons of a card", () => {
+  test("a question that is shown as a whole has all buttons, and one of which a part is missing cannot be allowed", () => {
+    const option = (kind: "allow_once" | "reject_once") => ({ optionId: kind, name: kind, kind });
+    const question = { permissionId: "p", title: "ls", text: "It wants to run:\nrm -rf /", options: [] };
+    const whole = { ...question, options: [option("allow_once"), option("reject_once")] };
+    const partial = { ...question, options: [option("reject_once")], isOnlyOnPage: true };
+    const [one, other] = [whole, partial].map((each) =>
+      JSON.stringify(render({ kind: "card", card: aCard({ state: "BLOCKED", question: each }) })),
+    );
+
+    expect(one).toContain("It wants to run:\\nrm -rf /");
+    expect(one).not.toContain("only on the page");
+    expect(other).toContain("only on the page of the run");
+    expect(buttonsOf({ state: "BLOCKED", question: partial })).toEqual([
+      "errand_permission:0",
+      "errand_open",
+      "errand_cancel",
+    ]);
+  });
+
   test.each([
     [
       ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED"],

@@ -19,7 +19,7 @@ test("a card that shows the question does not repeat what the run waits for", ()
     NOW,
   );
 
-  expect([asking.question, asking.message]).toEqual([QUESTION, undefined]);
+  expect([asking.question, asking.message]).toEqual([{ ...QUESTION, text: "Delete it?" }, undefined]);
   expect([waiting.question, waiting.message]).toEqual([undefined, "Waits for approval."]);
 });
 

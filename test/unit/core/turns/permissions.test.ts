@@ -54,6 +54,31 @@ describe("a question of the agent", () => {
     expect([after.state, after.statusMessage]).toEqual(["INPROGRESS", undefined]);
   });
 
+  test.each<[string, Partial<PermissionRequest>]>([
+    ["hidden characters", { command: "rm \u{e0041}-rf" }],
+    ["a hidden character in the agent's words", { reason: "list\u200b files" }],
+    ["a command that is too long to be shown", { command: `true ${"x".repeat(5_000)}` }],
+    ["a call that was cut", { command: "ls", truncated: true }],
+  ])("no word in a thread allows a call with %s, but it can be refused", async (_what, facts) => {
+    const { id } = await aBlockedRun(facts);
+
+    await harness.followUp(id, "yes");
+    await harness.followUp(id, "Allow");
+    const blocked = await harness.run(id);
+    await harness.followUp(id, "no");
+
+    expect(blocked.state).toBe("BLOCKED");
+    expect(answers).toEqual(["reject"]);
+  });
+
+  test("the page answers a question that is not shown as a whole elsewhere", async () => {
+    const run = await aBlockedRun({ command: "rm \u200b-rf" });
+
+    await answer(run, "p1", "allow");
+
+    expect(answers).toEqual(["allow"]);
+  });
+
   test("a question is answered by a follow-up in words", async () => {
     const { id } = await aBlockedRun();
 
@@ -231,7 +256,7 @@ describe("a question of the agent", () => {
   });
 });
 
-function question(permissionId: string): PermissionRequest {
+function question(permissionId: string, facts: Partial<PermissionRequest> = {}): PermissionRequest {
   return {
     permissionId,
     title: "May I?",
@@ -239,11 +264,16 @@ function question(permissionId: string): PermissionRequest {
       { optionId: "allow", name: "Allow", kind: "allow_once" },
       { optionId: "reject", name: "Reject", kind: "reject_once" },
     ],
+    ...facts,
   };
 }
 
-async function ask({ observer }: ScriptedTurn, permissionId: string): Promise<void> {
-  answers.push(await observer.permission(question(permissionId)));
+async function ask(
+  { observer }: ScriptedTurn,
+  permissionId: string,
+  facts?: Partial<PermissionRequest>,
+): Promise<void> {
+  answers.push(await observer.permission(question(permissionId, facts)));
 }
 
 async function answer(run: Run, permissionId: string, optionId: string): Promise<void> {
@@ -258,9 +288,9 @@ async function aStartedRun(): Promise<Run> {
   return run;
 }
 
-async function aBlockedRun(): Promise<Run> {
+async function aBlockedRun(facts?: Partial<PermissionRequest>): Promise<Run> {
   harness.agents.scripts.push(async (turn) => {
-    await ask(turn, "p1");
+    await ask(turn, "p1", facts);
     return END_TURN;
   });
   return aStartedRun();

@@ -1,5 +1,6 @@
 import type {
   AgentPlanEventEntry,
+  PermissionRequestedEvent,
   PermissionRequestedEventRequestOption,
   RunCreatedEventFile,
   RunEventArtifact,
@@ -57,12 +58,19 @@ export interface ToolEntry extends Place {
   readonly isOver?: boolean;
 }
 
+export type CallFacts = Pick<
+  PermissionRequestedEvent["request"],
+  "command" | "diff" | "input" | "paths" | "reason" | "truncated"
+>;
+
 export interface QuestionEntry extends Place {
   readonly kind: "question";
   readonly permissionId: string;
   readonly callId?: string;
   readonly title?: string;
   readonly options?: readonly PermissionRequestedEventRequestOption[];
+  /** What the call would do. Empty in events of earlier versions. */
+  readonly facts?: CallFacts;
   /** null: a rejection that the agent does not offer. Absent while the question is open. */
   readonly answer?: string | null;
 }

@@ -83,10 +83,10 @@ const READ: { readonly [Kind in RunEvent["kind"]]: Read<Kind> } = {
   "followup.withdrawn": (event) => followUp(event, event.followup_id, "withdrawn"),
   "followup.steered": (event) => followUp(event, event.followup_id, "steered"),
   "permission.requested": (event) => {
-    const { permission_id: id, tool_call_id: callId, title, options } = event.request;
+    const { permission_id: id, tool_call_id: callId, title, options, ...facts } = event.request;
     return {
       ...placeOf(event, `question-${id}`),
-      ...{ kind: "question", permissionId: id, title, options },
+      ...{ kind: "question", permissionId: id, title, options, facts },
       ...(callId === undefined ? {} : { callId }),
     };
   },
