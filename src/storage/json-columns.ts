@@ -23,6 +23,7 @@ import {
 } from "../core/pull-requests/pull-request-status.ts";
 import { QUOTA_NAMES, QUOTA_SCOPES, type Quota } from "../core/quotas/quota.ts";
 import type { RoutingMatch } from "../core/routing/routing-rule.ts";
+import type { ExecutedConfig, ExecutedMcpServer } from "../core/runs/executed-config.ts";
 import {
   type Approval,
   type ApprovalInput,
@@ -191,6 +192,33 @@ const APPROVAL_INPUT: z.ZodType<ApprovalInput> = z.looseObject({
   attachments: z.array(z.looseObject({ name: z.string(), sha256: z.string() })),
 } satisfies MembersOf<ApprovalInput>);
 
+const EXECUTED_MCP_SERVER = z.looseObject({
+  command: text,
+  args: z.exactOptional(texts),
+  url: text,
+  env: z.exactOptional(texts),
+  headers: z.exactOptional(texts),
+  warpId: text,
+} satisfies MembersOf<ExecutedMcpServer>);
+
+export const EXECUTED_CONFIG: z.ZodType<ExecutedConfig> = z.looseObject({
+  agent: z.string(),
+  modelId: text,
+  reasoningLevel: text,
+  permissionPolicy: z.enum(["allow", "ask"]),
+  repositories: z.array(z.looseObject({ repository: z.string(), ref: text })),
+  pullRequest: z.exactOptional(z.enum(PULL_REQUEST_SETTINGS)),
+  environmentId: text,
+  image: text,
+  setupCommands: texts,
+  network: z.enum(NETWORK_ACCESSES),
+  mcpServers: recordOf(EXECUTED_MCP_SERVER),
+  secretNames: texts,
+  skills: texts,
+  budget: z.exactOptional(BUDGET),
+  workerHost: text,
+} satisfies MembersOf<ExecutedConfig>);
+
 /** The previous version stores approvals without inputs. No hash identifies one of them, so nobody can decide it. */
 export const APPROVAL: z.ZodType<Approval> = z.preprocess(
   (stored) => (typeof stored === "object" ? { id: NIL_ID, inputsHash: "", inputs: [], ...stored } : stored),
@@ -200,6 +228,7 @@ export const APPROVAL: z.ZodType<Approval> = z.preprocess(
     reason: z.string(),
     inputsHash: z.string(),
     inputs: z.array(APPROVAL_INPUT),
+    executes: z.exactOptional(EXECUTED_CONFIG),
     authorIds: z.exactOptional(z.array(principalId)),
     approved: z.exactOptional(z.boolean()),
     decidedBy: z.exactOptional(principalId),

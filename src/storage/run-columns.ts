@@ -10,6 +10,7 @@ import {
 import type { Prisma, Run as RunRow } from "./generated/client.ts";
 import {
   APPROVAL,
+  EXECUTED_CONFIG,
   METADATA,
   PENDING_PERMISSION,
   PROVENANCE,
@@ -128,6 +129,7 @@ const PROGRESS: Columns<RunProgress> = {
   checkpointGaps: { type: "text" },
   permission: { type: "jsonb", schema: PENDING_PERMISSION },
   approval: { type: "jsonb", schema: APPROVAL },
+  executes: { type: "jsonb", schema: EXECUTED_CONFIG },
   waitingFollowUp: { type: "jsonb", schema: WAITING_FOLLOW_UP },
   totalTokens: { type: "bigint", fromRow: Number },
   costUsd: { type: "numeric", fromRow: Number },

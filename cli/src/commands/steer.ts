@@ -234,9 +234,13 @@ async function openApprovals(cli: Cli, runId: string): Promise<readonly RunAppro
   return waiting;
 }
 
-function approvalText({ inputs, reason }: RunApproval): string {
+function approvalText({ details = [], inputs, not_covered: notCovered = [], reason }: RunApproval): string {
   const texts = inputs.map(({ attachments, text }) =>
     [text, ...attachments.map(({ name, sha256 }) => `[${name}, SHA-256 ${sha256}]`)].join("\n"),
   );
-  return safeText([`Waits for an approval: ${reason}`, ...texts].join("\n\n"));
+  const executed = details.map(({ label, values }) => `  ${label}: ${values.join("\n    ")}`);
+  const notes = notCovered.map((what) => `  Not covered: ${what}`);
+  const parts = [`Waits for an approval: ${reason}`, ...texts];
+  const last = executed.length === 0 ? [] : [["What will be executed:", ...executed, ...notes].join("\n")];
+  return safeText(withHiddenShown([...parts, ...last].join("\n\n")));
 }

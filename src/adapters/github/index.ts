@@ -71,6 +71,8 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       placeOf: reviewThreadOf,
       pace: PACE,
       coAuthorOf,
+      // Everyone who may read a repository reads its threads, and outside collaborators may.
+      isPublic: () => true,
     },
     translate: async (event) => {
       const change = takeInstallationEvent(event, { client, names });

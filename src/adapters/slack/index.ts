@@ -22,6 +22,7 @@ import { readFiles } from "./message-files.ts";
 import { PACE } from "./pace.ts";
 import { COMMAND_EVENT } from "./payload.ts";
 import { Posts } from "./posts.ts";
+import { isPublic } from "./provenance.ts";
 import { parseReceipt } from "./receipt.ts";
 import { Receiver, type ReceiverDeps } from "./receiver.ts";
 import { webhookRoutes } from "./routes.ts";
@@ -73,6 +74,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       writesOf: (notice) => (notice.kind === "message" ? partsOf(notice.text) : 1),
       containerOf: (key) => parseThreadKey(key).channel,
       asksForEnvironment: true,
+      isPublic,
       hasPrivateReplies: true,
       get trigger() {
         return identity.trigger;

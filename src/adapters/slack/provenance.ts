@@ -2,6 +2,11 @@ import type { InboundMessage } from "../../core/threads/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import type { Location } from "./thread-key.ts";
 
+/** Members of another organization read a channel that is shared with it. A thread of unknown origin counts as one. */
+export function isPublic(provenance: Readonly<Record<string, unknown>> | undefined): boolean {
+  return provenance === undefined || provenance.is_ext_shared_channel === true;
+}
+
 interface Act {
   readonly userId: string;
   /** As Slack signed it. */
@@ -9,12 +14,13 @@ interface Act {
   readonly action: "posted" | "edited" | "pressed" | "commanded";
   readonly version: string;
   readonly eventId?: string | undefined;
+  readonly isShared?: boolean | undefined;
 }
 
 /** Evidence of a request's origin, with the members that the API promises for all integrations. */
 export function provenanceOf(
   { teamId, channel, ts, threadTs }: Location,
-  { userId, content, action, version, eventId }: Act,
+  { userId, content, action, version, eventId, isShared }: Act,
 ): InboundMessage["provenance"] {
   return {
     integration: "slack",
@@ -28,5 +34,6 @@ export function provenanceOf(
     version,
     ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
     ...(eventId === undefined ? {} : { event_id: eventId }),
+    ...(isShared === true ? { is_ext_shared_channel: true } : {}),
   };
 }

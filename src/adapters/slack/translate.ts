@@ -38,6 +38,7 @@ const withTeamId = z.object({ team_id: text }).optional().catch(undefined);
 const payloadSchema = z.object({
   type: text,
   event_id: text,
+  is_ext_shared_channel: z.boolean().optional().catch(undefined),
   team_id: text,
   authorizations: z.array(withTeamId).optional().catch(undefined),
   event: z.looseObject({ type: text }).optional().catch(undefined),
@@ -73,14 +74,14 @@ const buttonSchema = z.object({
 export function translate({ name, body }: InboxEvent, bot: Bot): Translation {
   const json: unknown = JSON.parse(body);
   const payload = payloadSchema.parse(json);
-  const { event, event_id: eventId } = payload;
+  const { event, event_id: eventId, is_ext_shared_channel: isShared } = payload;
   if (event !== undefined) {
     requireWorkspace(payload.authorizations?.[0]?.team_id ?? payload.team_id, bot);
     if (event.type === REACTION) {
       return translateReaction(event, bot);
     }
     if (MESSAGE_EVENTS.has(event.type ?? "")) {
-      return translateMessage(event, bot, eventId);
+      return translateMessage(event, bot, { eventId, isShared });
     }
   } else if (payload.type === BUTTON) {
     requireWorkspace(payload.team?.id ?? payload.user?.team_id, bot);
@@ -124,7 +125,7 @@ function requireWorkspace(teamId: string | undefined, bot: Bot): void {
 }
 
 /** The `app_mention` and `message` events of one message give the same translation. */
-function translateMessage(event: unknown, bot: Bot, eventId: string | undefined): Translation {
+function translateMessage(event: unknown, bot: Bot, envelope: Envelope): Translation {
   const deleted = readDeletion(event);
   if (deleted !== undefined) {
     const { channel, ts, version } = deleted;
@@ -158,7 +159,7 @@ function translateMessage(event: unknown, bot: Bot, eventId: string | undefined)
   if (addressed === "reply" && startsWithOtherMention(incoming.text, bot.userId)) {
     return ignored("A reply that addresses another user.");
   }
-  return { kind: "message", message: messageOf({ ...incoming, userId }, { addressed, bot, eventId }) };
+  return { kind: "message", message: messageOf({ ...incoming, userId }, { addressed, bot, ...envelope }) };
 }
 
 function translateReaction(event: unknown, bot: Bot): Translation {
@@ -207,15 +208,20 @@ function ownSenderOf({ botId, userId }: IncomingMessage, bot: Bot): string | und
   return userId === SLACKBOT ? "Slackbot" : undefined;
 }
 
-interface MessageFacts {
+interface Envelope {
+  readonly eventId: string | undefined;
+  /** Another organization takes part in the channel. */
+  readonly isShared: boolean | undefined;
+}
+
+interface MessageFacts extends Envelope {
   readonly addressed: InboundMessage["addressed"];
   readonly bot: Bot;
-  readonly eventId: string | undefined;
 }
 
 function messageOf(
   incoming: IncomingMessage & { readonly userId: string },
-  { addressed, bot, eventId }: MessageFacts,
+  { addressed, bot, eventId, isShared }: MessageFacts,
 ): InboundMessage {
   const { action, botId, channel, files, text: content, threadTs, ts, userId, version } = incoming;
   const { teamId, workspaceUrl } = bot;
@@ -237,7 +243,7 @@ function messageOf(
     messageRef: ts,
     revision: { messageId: messageIdOf(location), version, isEdit: action === "edited" },
     ...(permalink === undefined ? {} : { permalink }),
-    provenance: provenanceOf(location, { userId, content, eventId, action, version }),
+    provenance: provenanceOf(location, { userId, content, eventId, action, isShared, version }),
   };
 }
 

@@ -13,7 +13,10 @@ export interface PolicyEvaluatorDeps extends Pick<RunRules, "policies"> {
   readonly environments: Pick<RecordStore<Environment>, "list">;
 }
 
-type EvaluatedRun = Pick<Run, "agent" | "config" | "creatorId" | "executorId" | "provenance" | "requesterId">;
+type EvaluatedRun = Pick<
+  Run,
+  "agent" | "config" | "creatorId" | "executes" | "executorId" | "provenance" | "requesterId"
+>;
 type Actor = Pick<Viewer, "id" | "teamId" | "administrator" | "groups" | "invitation"> & {
   readonly type?: Viewer["type"] | undefined;
 };
@@ -66,7 +69,7 @@ function rolesOf({ administrator, invitation }: Actor, { roles = [] }: RequestOr
   ];
 }
 
-/** All repositories that the workspace of the run gets. */
+/** All repositories that the workspace of the run gets, also those of an approved copy of its environment. */
 function repositoriesOf(run: EvaluatedRun, environments: readonly Environment[]): readonly string[] {
   const { environment_id: id, repository } = run.config;
   const environment = environments.find((each) => each.id === id);
@@ -75,6 +78,7 @@ function repositoriesOf(run: EvaluatedRun, environments: readonly Environment[])
     ...(repository === undefined ? [] : [repository]),
     ...(environment?.config.repositories ?? []).map(({ name, owner }) => `${owner}/${name}`),
     ...(home === undefined ? [] : [`${home.owner}/${home.name}`]),
+    ...(run.executes?.repositories ?? []).map(({ repository: name }) => name),
   ];
 }
 

@@ -5,16 +5,19 @@ import type { Verdict } from "../policies/evaluate-policies.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Digest } from "../ports/digest.ts";
 import { requestOf } from "../skills/skill-in-run.ts";
+import { type ExecutedConfig, hashed } from "./executed-config.ts";
 import type { Approval, ApprovalInput, FollowUp, Run, RunDefinition, StatusMessage } from "./run.ts";
 
 /** The policy that wants an approval, and why. */
 export type RequiredApproval = Pick<Approval, "policyId" | "reason">;
 
-/** The authors of the inputs, and the hash function. */
+/** The authors of the inputs, what is executed, and the hash function. */
 export interface ApprovalTools {
   readonly digest: Digest;
   /** The principals whose texts are to be approved. They do not approve them. */
   readonly authorIds: readonly PrincipalId[];
+  /** What the run would execute. A new approval names it. */
+  readonly executes?: ExecutedConfig;
 }
 
 export function requiredApproval({ effect, policy, reason }: Verdict): RequiredApproval | undefined {
@@ -26,22 +29,9 @@ export function newApproval(
   id: string,
   { policyId, reason }: RequiredApproval,
   inputs: readonly ApprovalInput[],
-  { authorIds, digest }: ApprovalTools,
+  { authorIds, digest, executes }: ApprovalTools,
 ): Approval {
-  return { id, policyId, reason, ...hashed(inputs, digest), authorIds: [...new Set(authorIds)] };
-}
-
-/** The hash covers every text, every name and every content, in their order. */
-export function hashed(
-  inputs: readonly ApprovalInput[],
-  digest: Digest,
-): Pick<Approval, "inputs" | "inputsHash"> {
-  const contents = inputs.map(({ attachments, followUpId, text }) => [
-    followUpId ?? null,
-    text,
-    attachments.map(({ name, sha256 }) => [name, sha256]),
-  ]);
-  return { inputs, inputsHash: digest(JSON.stringify(contents)) };
+  return { id, policyId, reason, ...hashed(inputs, digest, executes), authorIds: [...new Set(authorIds)] };
 }
 
 /** The texts that a new run gives to its agent, with the digests of its files. */

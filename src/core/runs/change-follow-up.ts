@@ -4,13 +4,13 @@ import {
   type ApprovalTools,
   deliverable,
   followUpInput,
-  hashed,
   isWaitingForApproval,
   needsApproval,
   newApproval,
   type RequiredApproval,
 } from "./approval.ts";
 import { releaseFollowUps } from "./decide-approval.ts";
+import { hashed } from "./executed-config.ts";
 import type { Approval, FollowUp, Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 import { isEnded, isWorkedOn } from "./states.ts";
@@ -68,7 +68,7 @@ function changedApproval(
   const { approval } = followUp;
   const authors = new Set([...(approval?.authorIds ?? []), ...authorIds]);
   const inputs = [followUpInput({ ...followUp, message })];
-  return approval && { ...approval, ...hashed(inputs, digest), authorIds: [...authors] };
+  return approval && { ...approval, ...hashed(inputs, digest, approval.executes), authorIds: [...authors] };
 }
 
 /** Withdraws a follow-up that is held or waits for approval. A run that has nothing else to do is cancelled. */

@@ -5,12 +5,12 @@ import {
   type ApprovalTools,
   approvalMessage,
   followUpInput,
-  hashed,
   needsApproval,
   newApproval,
   objectionTo,
   requestInputs,
 } from "./approval.ts";
+import { hashed } from "./executed-config.ts";
 import type { Approval, ApprovalInput, FollowUp, Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 import { isEnded, STATE_PHRASES } from "./states.ts";
@@ -41,7 +41,7 @@ export function updateApproval(edit: RunEdit, { authorIds, digest }: ApprovalToo
   if (state !== "BLOCKED" || approval === undefined || approval.approved !== undefined) {
     return;
   }
-  const now = hashed(inputsNow(edit, approval), digest);
+  const now = hashed(inputsNow(edit, approval), digest, approval.executes);
   if (now.inputsHash !== approval.inputsHash) {
     const authors = new Set([...(approval.authorIds ?? []), ...authorIds]);
     edit.requestApproval({ ...approval, ...now, authorIds: [...authors] });

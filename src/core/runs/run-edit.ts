@@ -212,6 +212,7 @@ export class RunEdit {
     const { approved = false, decidedBy = "", id: approvalId, inputsHash } = approval;
     const about = followUp === undefined ? {} : { followUpId: followUp.id };
     this.record({ kind: "approval.decided", approvalId, inputsHash, ...about, approved, decidedBy, ...said });
+    this.set(approved && approval.executes !== undefined ? { executes: approval.executes } : {});
     if (followUp === undefined) {
       this.set({ approval });
     } else {

@@ -1,6 +1,6 @@
 import { withHiddenShown } from "../hidden-characters.ts";
 import type { Notice, TurnOutcome, UnpushedWork } from "../threads/notice.ts";
-import { ONLY_ON_PAGE } from "../threads/notice.ts";
+import { ONLY_ON_PAGE, type RunCard } from "../threads/notice.ts";
 import { type NoticeWriter, statusText } from "../threads/notice-writer.ts";
 import type { Thread } from "../threads/thread.ts";
 import type { ShownQuestion } from "../turns/question-text.ts";
@@ -206,8 +206,11 @@ export class RunNotices {
     if (threads.length === 0) {
       return;
     }
-    const card = this.#writer.card(run, now, waiting);
-    for (const { id } of threads) {
+    const cards = new Map<boolean, RunCard>();
+    for (const { adapter, id } of threads) {
+      const isPublic = this.#writer.isPublic(adapter, run);
+      const card = cards.get(isPublic) ?? this.#writer.card(run, now, waiting, isPublic);
+      cards.set(isPublic, card);
       this.#notices.push({ threadId: id, notice: { kind: "card", card } });
     }
   }

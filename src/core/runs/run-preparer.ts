@@ -25,18 +25,20 @@ import { withSkills } from "../skills/with-skills.ts";
 import type { Storage } from "../storage.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import { requireSandbox } from "../workers/require-sandbox.ts";
-import { hashed, newApproval, readRequestInputs, requiredApproval } from "./approval.ts";
+import { newApproval, type RequiredApproval, readRequestInputs, requiredApproval } from "./approval.ts";
+import { hashed } from "./executed-config.ts";
 import { homeRepositoryOf } from "./home-repository.ts";
 import { inheritConfig } from "./inherit-config.ts";
 import { layeredConfig } from "./layered-config.ts";
 import { type AgentChoice, type NewRun, originOf } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
-import type { Approval, RunConfig, RunDefinition } from "./run.ts";
+import { resolveExecuted } from "./resolve-executed.ts";
+import type { Approval, Run, RunConfig, RunDefinition } from "./run.ts";
 
 export interface RunPreparerDeps extends Pick<RunRules, "policies" | "routing"> {
   readonly storage: Pick<
     Storage,
-    "environments" | "mcpServers" | "namedAgents" | "people" | "teams" | "workers"
+    "environments" | "mcpServers" | "namedAgents" | "people" | "secrets" | "teams" | "workers"
   >;
   readonly clock: Clock;
   readonly agents: AgentChoice;
@@ -90,9 +92,8 @@ export class RunPreparer {
     requireAllowed(verdict);
     const required = requiredApproval(verdict);
     const { inputs = [] } = request;
-    const approval =
-      required && newApproval(newId(clock.now()), required, [], { digest: this.#deps.digest, authorIds: [] });
     const othersWrote = request.othersWrote === true;
+    const approval = required && (await this.#approvalOf({ ...origin, othersWrote }, required));
     const sharing = await this.#sharing(request);
     const prepared = { definition: origin, inputs, approval, othersWrote, ...sharing };
     return this.withFiles(prepared, inputs);
@@ -105,7 +106,18 @@ export class RunPreparer {
       return { ...prepared, inputs };
     }
     const approvalInputs = await readRequestInputs(definition, inputs, this.#deps);
-    return { ...prepared, inputs, approval: { ...approval, ...hashed(approvalInputs, this.#deps.digest) } };
+    const covered = hashed(approvalInputs, this.#deps.digest, approval.executes);
+    return { ...prepared, inputs, approval: { ...approval, ...covered } };
+  }
+
+  /** The approval without its words, which `withFiles` adds. */
+  async #approvalOf(
+    run: RunDefinition & Pick<Run, "othersWrote">,
+    required: RequiredApproval,
+  ): Promise<Approval> {
+    const { clock, digest, storage } = this.#deps;
+    const executes = await resolveExecuted(storage, run);
+    return newApproval(newId(clock.now()), required, [], { digest, executes, authorIds: [] });
   }
 
   /** Whether the request, a routing rule or a default says in which environment or repository the run works. */

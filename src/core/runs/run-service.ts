@@ -3,9 +3,11 @@ import { AppError } from "../errors.ts";
 import type { PrincipalId, RunId } from "../ids.ts";
 import type { Viewer } from "../people/principal.ts";
 import { requireAllowed, stricter } from "../policies/evaluate-policies.ts";
+import { ACTIONS_WITH_WORDS } from "../policies/policy.ts";
+import type { PolicyEvaluator } from "../policies/policy-evaluator.ts";
 import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
 import type { Storage } from "../storage.ts";
-import { requiredApproval } from "./approval.ts";
+import { type ApprovalTools, requiredApproval } from "./approval.ts";
 import { type CancelStatus, cancelMany } from "./cancel-many.ts";
 import { decideRewrite, decideWithdrawal, type FollowUpTarget } from "./change-follow-up.ts";
 import { decideRequestRewrite, decideRequestWithdrawal, requireAuthor } from "./change-request.ts";
@@ -33,6 +35,7 @@ import { changeNotice, followUpNotice } from "./follow-up-notice.ts";
 import { type NewRun, newRunAggregate } from "./new-run.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import { requireRemovable } from "./require-removable.ts";
+import { resolveExecuted } from "./resolve-executed.ts";
 import type { FollowUp, Run, RunDetails } from "./run.ts";
 import { OVER_THE_API, RunChanger, type RunChangerDeps } from "./run-changer.ts";
 import { type PreparedRun, RunPreparer, type RunPreparerDeps } from "./run-preparer.ts";
@@ -102,16 +105,17 @@ export class RunService {
       // A guest may do no more than the creator of the link as an ordinary member.
       evaluators.push(await this.#changer.evaluator({ ...invitation.by, administrator: false }, from));
     }
+    const verdictOn: PolicyEvaluator = (action, run) =>
+      evaluators.map((evaluate) => evaluate(action, run)).reduce((one, other) => stricter(one, other));
+    const tools = await this.#approvalTools(id, viewer, verdictOn);
     const run = await this.#changer.change(id, viewer, (edit) => {
       if (invitation !== undefined) {
         edit.attach({ shareLinkId: viewer.id });
       }
       requireAgent(edit.run);
-      const verdict = evaluators
-        .map((evaluate) => evaluate(actionOf(edit.run, followUp), edit.run))
-        .reduce((one, other) => stricter(one, other));
+      const verdict = verdictOn(actionOf(edit.run, followUp), edit.run);
       requireAllowed(verdict);
-      const rules = { ...this.#changer.approvalTools(viewer), required: requiredApproval(verdict) };
+      const rules = { ...tools, required: requiredApproval(verdict) };
       effect = decideFollowUp(edit, { source: from.source, ...followUp }, rules);
       if (input.private !== true) {
         edit.notices.postElsewhere(followUpNotice(viewer, input, extras), from.integration);
@@ -140,13 +144,14 @@ export class RunService {
   ): Promise<FollowUpResult> {
     await this.authorOfFollowUp(target, viewer);
     const evaluate = await this.#changer.evaluator(viewer, extras.from);
+    const tools = await this.#approvalTools(target.runId, viewer, evaluate);
     let effect: Omit<FollowUpResult, "run"> = {};
     const run = await this.#changer.change(target.runId, viewer, (edit) => {
       const before = edit.waiting.find(({ id }) => id === target.followUpId);
       const verdict = evaluate(actionOfDelivery(before?.delivery), edit.run);
       requireAllowed(verdict);
       const rewrite = { message, editedBy: viewer.id, required: requiredApproval(verdict) };
-      const followUp = decideRewrite(edit, target.followUpId, rewrite, this.#changer.approvalTools(viewer));
+      const followUp = decideRewrite(edit, target.followUpId, rewrite, tools);
       if (extras.from?.integration === undefined && !followUp.private) {
         edit.notices.post(changeNotice(viewer, "changed a message that waits", message));
       }
@@ -205,9 +210,11 @@ export class RunService {
     prompt: string,
     extras: TransactionExtras = {},
   ): Promise<Run> {
+    const evaluate = await this.#changer.evaluator(viewer, extras.from);
+    const tools = await this.#approvalTools(id, viewer, evaluate);
     return this.#changer.change(id, viewer, (edit) => {
       requireAuthor(edit.run, viewer);
-      decideRequestRewrite(edit, prompt, this.#changer.approvalTools(viewer));
+      decideRequestRewrite(edit, prompt, tools);
       addExtras(edit, extras);
     });
   }
@@ -289,6 +296,17 @@ export class RunService {
       decideApproval(edit, target, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
       addExtras(edit, extras);
     });
+  }
+
+  /** With what the run would execute now, if the change may ask for an approval. */
+  async #approvalTools(id: RunId, viewer: Viewer, evaluate: PolicyEvaluator): Promise<ApprovalTools> {
+    const tools = this.#changer.approvalTools(viewer);
+    const run = await this.get({ id }, viewer);
+    const { approval, executes, waitingFollowUp } = run;
+    const mayAsk =
+      (approval ?? executes ?? waitingFollowUp) !== undefined ||
+      ACTIONS_WITH_WORDS.some((action) => requiredApproval(evaluate(action, run)) !== undefined);
+    return mayAsk ? { ...tools, executes: await resolveExecuted(this.#deps.storage, run) } : tools;
   }
 
   /** Says who may give the answer or the approval that a run waits for, when the viewer and others act from there. */

@@ -6,6 +6,7 @@ import type { FollowUpFile } from "../input-files/input-file.ts";
 import type { ShareAccess } from "../people/share-link.ts";
 import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
 import type { Skill } from "../skills/skill.ts";
+import type { ExecutedConfig } from "./executed-config.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
 
@@ -221,6 +222,8 @@ export interface RunProgress {
   readonly lastWrite?: string;
   /** The approval that the run needs before it starts, and its outcome. */
   readonly approval?: Approval;
+  /** The copy that the newest approval covers. Absent: attempts execute the environment and MCP servers of today. */
+  readonly executes?: ExecutedConfig;
   /** The first follow-up that waits for an approval of its own, while there is one. */
   readonly waitingFollowUp?: WaitingFollowUp | undefined;
   /** The total of all turns. Of the values that agent and gateway report, the larger counts. */
@@ -302,6 +305,8 @@ export interface Approval {
   readonly reason: string;
   readonly inputsHash: string;
   readonly inputs: readonly ApprovalInput[];
+  /** What the run executes if it is approved. Absent in approvals of earlier versions. */
+  readonly executes?: ExecutedConfig;
   /** The principals who wrote follow-ups among the inputs, or invited the guest who did. */
   readonly authorIds?: readonly PrincipalId[];
   readonly approved?: boolean;

@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { approvedServer } from "../mcp-servers/approved-server.ts";
 import { type McpServerStore, mcpServerNamed, openMcpServer } from "../mcp-servers/mcp-server.ts";
 import { PLACEHOLDER } from "../mcp-servers/require-mcp-servers.ts";
 import { openValues } from "../mcp-servers/sealed-values.ts";
@@ -28,6 +29,7 @@ export interface RunSecretsDeps {
     Run,
     | "config"
     | "creatorId"
+    | "executes"
     | "executorId"
     | "othersWrote"
     | "provenance"
@@ -86,13 +88,10 @@ export class RunSecrets implements Redactor {
       storage.secrets.list(run.teamId),
       storage.people.getMany([run.creatorId]),
     ]);
-    const { creatorId, executorId, othersWrote, requesterId, secretNames } = run;
-    const teams = all.filter(
-      (secret) => isTeamOwned(secret) && (secretNames === undefined || secretNames.includes(secret.name)),
-    );
-    const isOwn = (executorId ?? requesterId ?? secretNames) === undefined && creator?.disabled === false;
-    const personal = all.filter(({ ownerId }) => isOwn && ownerId === creatorId);
-    const opened = [...teams, ...personal].map((secret) => ({
+    const { othersWrote } = run;
+    const { personal, teams } = secretsOf(all, run);
+    const own = creator?.disabled === false ? personal : [];
+    const opened = [...teams, ...own].map((secret) => ({
       secret,
       value: openSecret(this.#deps.secretBox, secret),
     }));
@@ -137,14 +136,16 @@ export class RunSecrets implements Redactor {
         if (config.warp_id === undefined) {
           return [name, config];
         }
-        const server = mcpServerNamed(known, config.warp_id);
+        const copy = run.executes?.mcpServers[name];
+        const server = mcpServerNamed(known, copy?.warpId ?? config.warp_id);
         if (server === undefined) {
           throw new AppError(
             "environment_setup_failed",
             `MCP server "${name}" names "${config.warp_id}", which does not exist any more.`,
           );
         }
-        const opened = openMcpServer(secretBox, server);
+        const today = openMcpServer(secretBox, server);
+        const opened = copy === undefined ? today : approvedServer(name, copy, today);
         this.#redactToo(valuesOf(opened));
         return [name, { ...opened, warp_id: config.warp_id }];
       }),
@@ -181,6 +182,25 @@ export class RunSecrets implements Redactor {
     this.release();
     this.#redactor = redactor;
   }
+}
+
+/**
+ * The team's secrets that a run may have, and those of its creator. An approved run gets no other than those that its
+ * approver saw.
+ */
+export function secretsOf(
+  all: readonly Secret[],
+  run: Pick<Run, "creatorId" | "executes" | "executorId" | "requesterId" | "secretNames">,
+): { readonly teams: readonly Secret[]; readonly personal: readonly Secret[] } {
+  const { creatorId, executes, executorId, requesterId, secretNames } = run;
+  const approved = all.filter(({ name }) => executes === undefined || executes.secretNames.includes(name));
+  const isOwn = (executorId ?? requesterId ?? secretNames) === undefined;
+  return {
+    teams: approved.filter(
+      (secret) => isTeamOwned(secret) && (secretNames === undefined || secretNames.includes(secret.name)),
+    ),
+    personal: approved.filter(({ ownerId }) => isOwn && ownerId === creatorId),
+  };
 }
 
 function hasValues(server: McpServerConfig): boolean {

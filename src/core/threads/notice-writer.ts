@@ -1,6 +1,7 @@
 import { withHiddenShown } from "../hidden-characters.ts";
 import { countChecks } from "../pull-requests/pull-request-status.ts";
 import { isWaitingForApproval, needsApproval } from "../runs/approval.ts";
+import { detailsOf, type ExecutedConfig, NOT_COVERED, publicDetailsOf } from "../runs/executed-config.ts";
 import { homeRepositoryOf, isPatchOnly } from "../runs/home-repository.ts";
 import type {
   Approval,
@@ -35,12 +36,12 @@ export class NoticeWriter {
     return `${this.#publicUrl()}/sessions/${run.sessionId}`;
   }
 
-  /** `waiting` are the follow-ups that no turn has taken. */
-  card(run: Run, now: Date, waiting: readonly FollowUp[] = []): RunCard {
+  /** `waiting` are the follow-ups that no turn has taken. `isPublic`: people outside of the team read the card. */
+  card(run: Run, now: Date, waiting: readonly FollowUp[] = [], isPublic = false): RunCard {
     const question = run.state === "BLOCKED" ? run.permission : undefined;
     // A question already says what the run waits for.
     const message = question === undefined && run.statusMessage ? statusText(run.statusMessage) : undefined;
-    const approval = approvalOn(run, waiting);
+    const approval = approvalOn(run, waiting, isPublic);
     const { costUsd, pullRequest } = run;
     return {
       runId: run.id,
@@ -80,6 +81,12 @@ export class NoticeWriter {
   /** As `AdapterTraits.placeOf`. */
   placeOf(adapter: string, messageRef: string): string | undefined {
     return this.#traits.get(adapter)?.placeOf?.(messageRef);
+  }
+
+  /** Whether people outside of the team can read the threads of the run there, as far as the adapter knows. */
+  isPublic(adapter: string, { provenance }: Run): boolean {
+    const own = provenance.integration === adapter ? provenance : undefined;
+    return this.#traits.get(adapter)?.isPublic?.(own) === true;
   }
 
   /** Whether the card of the adapter shows the plan and what the agent does now. */
@@ -182,29 +189,43 @@ function pullRequestStatusOn({
 }
 
 /** The run's own approval comes first, then that of the first follow-up that waits. */
-function approvalOn(run: Run, waiting: readonly FollowUp[]): CardApproval | undefined {
+function approvalOn(run: Run, waiting: readonly FollowUp[], isPublic: boolean): CardApproval | undefined {
   if (run.state === "BLOCKED" && run.permission === undefined && needsApproval(run)) {
-    return run.approval && shownApproval(run.approval, waiting, false);
+    return run.approval && shownApproval(run.approval, waiting, { isFollowUp: false, isPublic });
   }
   const approval = waiting.find(isWaitingForApproval)?.approval;
-  return approval && shownApproval(approval, waiting, true);
+  return approval && shownApproval(approval, waiting, { isFollowUp: true, isPublic });
 }
 
+/** Nobody decides by a button about a text that the card does not show as a whole, or that has hidden characters. */
 function shownApproval(
-  { inputs, inputsHash }: Approval,
+  { executes, inputs, inputsHash }: Approval,
   waiting: readonly FollowUp[],
-  isFollowUp: boolean,
+  { isFollowUp, isPublic }: { readonly isFollowUp: boolean; readonly isPublic: boolean },
 ): CardApproval {
   const secret = new Set(waiting.filter((followUp) => followUp.private).map(({ id }) => id));
   if (inputs.some(({ followUpId }) => followUpId !== undefined && secret.has(followUpId))) {
     return { isFollowUp };
   }
-  const texts = inputs.flatMap(({ attachments, text }) => [
+  const words = inputs.flatMap(({ attachments, text }) => [
     text,
     ...attachments.map(({ name, sha256 }) => `File: ${name} (SHA-256 ${sha256})`),
   ]);
-  const text = texts.join("\n\n");
-  return text.length > APPROVAL_LENGTH_MAX
-    ? { isFollowUp, text: `${text.slice(0, APPROVAL_LENGTH_MAX).toWellFormed()}…` }
-    : { isFollowUp, text, inputsHash };
+  const text = [...words, ...(executes === undefined ? [] : [executedText(executes, isPublic)])].join("\n\n");
+  const shown = withHiddenShown(text);
+  if (shown.length > APPROVAL_LENGTH_MAX) {
+    return { isFollowUp, text: `${shown.slice(0, APPROVAL_LENGTH_MAX).toWellFormed()}…` };
+  }
+  const isWhole = shown === text && !(isPublic && executes !== undefined);
+  return isWhole ? { isFollowUp, text, inputsHash } : { isFollowUp, text: shown };
+}
+
+function executedText(executes: ExecutedConfig, isPublic: boolean): string {
+  const details = isPublic ? publicDetailsOf(executes) : detailsOf(executes);
+  const lines = details.map(({ label, values }) =>
+    values.length === 1
+      ? `${label}: ${values[0]}`
+      : `${label}:\n${values.map((value) => `- ${value}`).join("\n")}`,
+  );
+  return ["What will be executed", ...lines, `Not covered: ${NOT_COVERED.join("; ")}.`].join("\n");
 }

@@ -1,7 +1,7 @@
 import type { RunId, ThreadKey } from "../ids.ts";
 import type { RequestFile } from "../input-files/input-file.ts";
 import type { RequestKind, Role } from "../policies/policy.ts";
-import type { Run } from "../runs/run.ts";
+import type { Provenance, Run } from "../runs/run.ts";
 import type { RunSource } from "../runs/sources.ts";
 import type { Notice } from "./notice.ts";
 import type { PaceLimit } from "./pace-limit.ts";
@@ -61,6 +61,11 @@ export interface AdapterTraits {
   writesOf?(notice: Notice): number;
   /** The channel or repository that contains the thread, if limits of `pace` are for each of these. */
   containerOf?(key: ThreadKey): string;
+  /**
+   * Whether people outside of the team can read the threads, by the provenance of a run that was requested there.
+   * Absent: they cannot.
+   */
+  isPublic?(provenance: Provenance | undefined): boolean;
   /** `name <address>` of an account for a commit, by the `actor` of a provenance. */
   coAuthorOf?(actor: Readonly<Record<string, unknown>>): string | undefined;
 }

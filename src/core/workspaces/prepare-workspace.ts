@@ -26,7 +26,9 @@ export async function prepareWorkspace(
 ): Promise<PreparedWorkspace> {
   const { clock, log, run, storage, workspaces } = deps;
   const { environment, inputFiles, ...preparation } = request;
-  const setup = new SetupRecord(storage, environment, run.preparesOnly);
+  // The setup of an approved copy says nothing about the environment of today.
+  const recorded = run.executes === undefined ? environment : undefined;
+  const setup = new SetupRecord(storage, recorded, run.preparesOnly);
   const initialContents = setup.exempt(async () => {
     const stored = await findPreviousFiles(storage, run);
     const files = await inputFiles.withBytes();

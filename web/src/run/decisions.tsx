@@ -1,6 +1,6 @@
 import { withHiddenShown } from "@errand/client";
 import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import { decidersText } from "../parts/deciders.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -196,6 +196,21 @@ export function Approval({ entry }: { readonly entry: ApprovalEntry }) {
             ))}
           </div>
         ))}
+        {approval?.details && (
+          <dl className="ask-details">
+            {approval.details.map(({ label, values }) => (
+              <Fragment key={label}>
+                <dt>{label}</dt>
+                <dd dir="auto">
+                  {values.map((value) => (
+                    <code key={value}>{withHiddenShown(value)}</code>
+                  ))}
+                </dd>
+              </Fragment>
+            ))}
+          </dl>
+        )}
+        {approval?.not_covered && <p className="xs faint">Not covered: {approval.not_covered.join("; ")}.</p>}
         {decide.error && <Problem error={decide.error} />}
         {isOpen && !isGuest && waiting?.may_decide !== false ? (
           <>

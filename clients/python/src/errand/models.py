@@ -797,6 +797,134 @@ class RunApprovalItem(Model):
     """
 
 
+class RunExecutedConfigRepository(Model):
+    """
+    An entry of `RunExecutedConfigRepositories`.
+    """
+
+    repository: str
+    """
+    `owner/name`
+    """
+    ref: str | None = None
+    """
+    What is checked out. Absent: the default branch.
+    """
+
+
+class RunExecutedConfigMcpServer(Model):
+    """
+    An entry of `RunExecutedConfigMcpServers`.
+    """
+
+    command: str | None = None
+    """
+    The program.
+    """
+    args: list[str] | None = None
+    """
+    Its arguments.
+    """
+    url: str | None = None
+    """
+    The address.
+    """
+    env: list[str] | None = None
+    """
+    The names of its variables.
+    """
+    headers: list[str] | None = None
+    """
+    The names of its headers.
+    """
+    warp_id: str | None = None
+    """
+    The uid of the team's MCP server.
+    """
+
+
+class RunExecutedConfig(Model):
+    """
+    What the run executes besides the words, as it was when the approval was asked for.
+    """
+
+    agent: str
+    """
+    A name of the agent catalogue.
+    """
+    model_id: str | None = None
+    """
+    The model. Absent: the agent's default model.
+    """
+    reasoning_level: str | None = None
+    """
+    The reasoning level of the model.
+    """
+    permission_policy: Literal["allow", "ask"] | str
+    """
+    `allow`: the agent does not ask before it acts.
+    """
+    repositories: list[RunExecutedConfigRepository]
+    """
+    The repositories of the workspace.
+    """
+    pull_request: Literal["off", "draft", "ready"] | str | None = None
+    """
+    Whether a pull request is opened.
+    """
+    environment_id: str | None = None
+    """
+    The environment.
+    """
+    image: str | None = None
+    """
+    The image of the environment.
+    """
+    setup_commands: list[str]
+    """
+    The setup commands of the environment.
+    """
+    network: Literal["none", "internet"] | str
+    """
+    The network access of the environment.
+    """
+    mcp_servers: dict[str, Any]
+    """
+    The MCP servers, those of the team resolved.
+    """
+    secrets: list[str]
+    """
+    The names of the secrets.
+    """
+    skills: list[str]
+    """
+    The skills, with the commits that were read.
+    """
+    budget: dict[str, Any] | None = None
+    """
+    What the run may use.
+    """
+    worker_host: str | None = None
+    """
+    The workers that may take the run.
+    """
+
+
+class RunApprovalDetail(Model):
+    """
+    A part of what is executed, as an approver reads it.
+    """
+
+    label: str
+    """
+    What it is, for people.
+    """
+    values: list[str]
+    """
+    One text for each command, server, secret …
+    """
+
+
 class RunApproval(Model):
     """
     An approval that a policy requires before an agent gets these words.
@@ -816,11 +944,23 @@ class RunApproval(Model):
     """
     inputs_hash: str
     """
-    Identifies the inputs. A decision names it. It changes whenever the inputs change.
+    Identifies the inputs and what is executed. A decision names it. It changes whenever one of them changes.
     """
     inputs: list[RunApprovalItem]
     """
     Everything that is approved, in the order of delivery.
+    """
+    executes: RunExecutedConfig | None = None
+    """
+    What the run executes if it is approved, in its first and later attempts. Later changes of the environment and of MCP servers do not reach it. Absent for an approval that an earlier version asked for.
+    """
+    details: list[RunApprovalDetail] | None = None
+    """
+    The same for people, in the order in which it is to be shown.
+    """
+    not_covered: list[str] | None = None
+    """
+    What the hash does not cover, for people. A client tells it to the approver.
     """
     decided: Literal["approved", "refused"] | str | None = None
     """

@@ -728,6 +728,134 @@ export type RunApprovalItem = {
 };
 
 /**
+ * An entry of `RunExecutedConfigRepositories`.
+ */
+export type RunExecutedConfigRepository = {
+    /**
+     * `owner/name`
+     */
+    repository: string;
+    /**
+     * What is checked out. Absent: the default branch.
+     */
+    ref?: string;
+};
+
+/**
+ * An entry of `RunExecutedConfigMcpServers`.
+ */
+export type RunExecutedConfigMcpServer = {
+    /**
+     * The program.
+     */
+    command?: string;
+    /**
+     * Its arguments.
+     */
+    args?: Array<string>;
+    /**
+     * The address.
+     */
+    url?: string;
+    /**
+     * The names of its variables.
+     */
+    env?: Array<string>;
+    /**
+     * The names of its headers.
+     */
+    headers?: Array<string>;
+    /**
+     * The uid of the team's MCP server.
+     */
+    warp_id?: string;
+};
+
+/**
+ * What the run executes besides the words, as it was when the approval was asked for.
+ */
+export type RunExecutedConfig = {
+    /**
+     * A name of the agent catalogue.
+     */
+    agent: string;
+    /**
+     * The model. Absent: the agent's default model.
+     */
+    model_id?: string;
+    /**
+     * The reasoning level of the model.
+     */
+    reasoning_level?: string;
+    /**
+     * `allow`: the agent does not ask before it acts.
+     */
+    permission_policy: 'allow' | 'ask';
+    /**
+     * The repositories of the workspace.
+     */
+    repositories: Array<RunExecutedConfigRepository>;
+    /**
+     * Whether a pull request is opened.
+     */
+    pull_request?: 'off' | 'draft' | 'ready';
+    /**
+     * The environment.
+     */
+    environment_id?: string;
+    /**
+     * The image of the environment.
+     */
+    image?: string;
+    /**
+     * The setup commands of the environment.
+     */
+    setup_commands: Array<string>;
+    /**
+     * The network access of the environment.
+     */
+    network: 'none' | 'internet';
+    /**
+     * The MCP servers, those of the team resolved.
+     */
+    mcp_servers: {
+        [key: string]: RunExecutedConfigMcpServer;
+    };
+    /**
+     * The names of the secrets.
+     */
+    secrets: Array<string>;
+    /**
+     * The skills, with the commits that were read.
+     */
+    skills: Array<string>;
+    /**
+     * What the run may use.
+     */
+    budget?: {
+        [key: string]: unknown;
+    };
+    /**
+     * The workers that may take the run.
+     */
+    worker_host?: string;
+};
+
+/**
+ * A part of what is executed, as an approver reads it.
+ */
+export type RunApprovalDetail = {
+    /**
+     * What it is, for people.
+     */
+    label: string;
+    /**
+     * One text for each command, server, secret …
+     */
+    values: Array<string>;
+};
+
+/**
  * An approval that a policy requires before an agent gets these words.
  */
 export type RunApproval = {
@@ -744,13 +872,25 @@ export type RunApproval = {
      */
     reason: string;
     /**
-     * Identifies the inputs. A decision names it. It changes whenever the inputs change.
+     * Identifies the inputs and what is executed. A decision names it. It changes whenever one of them changes.
      */
     inputs_hash: string;
     /**
      * Everything that is approved, in the order of delivery.
      */
     inputs: Array<RunApprovalItem>;
+    /**
+     * What the run executes if it is approved, in its first and later attempts. Later changes of the environment and of MCP servers do not reach it. Absent for an approval that an earlier version asked for.
+     */
+    executes?: RunExecutedConfig;
+    /**
+     * The same for people, in the order in which it is to be shown.
+     */
+    details?: Array<RunApprovalDetail>;
+    /**
+     * What the hash does not cover, for people. A client tells it to the approver.
+     */
+    not_covered?: Array<string>;
     /**
      * The decision. Absent while the approval is open.
      */

@@ -3753,6 +3753,7 @@ export const RunScalarFieldEnum = {
   checkpointGaps: 'checkpointGaps',
   permission: 'permission',
   approval: 'approval',
+  executes: 'executes',
   waitingFollowUp: 'waitingFollowUp',
   pullRequest: 'pullRequest',
   pullRequestStatus: 'pullRequestStatus',

@@ -237,6 +237,7 @@ export type RunCountAggregateOutputType = {
   checkpointGaps: number
   permission: number
   approval: number
+  executes: number
   waitingFollowUp: number
   pullRequest: number
   pullRequestStatus: number
@@ -473,6 +474,7 @@ export type RunCountAggregateInputType = {
   checkpointGaps?: true
   permission?: true
   approval?: true
+  executes?: true
   waitingFollowUp?: true
   pullRequest?: true
   pullRequestStatus?: true
@@ -638,6 +640,7 @@ export type RunGroupByOutputType = {
   checkpointGaps: string | null
   permission: runtime.JsonValue | null
   approval: runtime.JsonValue | null
+  executes: runtime.JsonValue | null
   waitingFollowUp: runtime.JsonValue | null
   pullRequest: string | null
   pullRequestStatus: runtime.JsonValue | null
@@ -739,6 +742,7 @@ export type RunWhereInput = {
   checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
+  executes?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
   pullRequestStatus?: Prisma.JsonNullableFilter<"Run">
@@ -825,6 +829,7 @@ export type RunOrderByWithRelationInput = {
   checkpointGaps?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
+  executes?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
   pullRequest?: Prisma.SortOrderInput | Prisma.SortOrder
   pullRequestStatus?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -914,6 +919,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
+  executes?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
   pullRequestStatus?: Prisma.JsonNullableFilter<"Run">
@@ -1000,6 +1006,7 @@ export type RunOrderByWithAggregationInput = {
   checkpointGaps?: Prisma.SortOrderInput | Prisma.SortOrder
   permission?: Prisma.SortOrderInput | Prisma.SortOrder
   approval?: Prisma.SortOrderInput | Prisma.SortOrder
+  executes?: Prisma.SortOrderInput | Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrderInput | Prisma.SortOrder
   pullRequest?: Prisma.SortOrderInput | Prisma.SortOrder
   pullRequestStatus?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -1086,6 +1093,7 @@ export type RunScalarWhereWithAggregatesInput = {
   checkpointGaps?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   approval?: Prisma.JsonNullableWithAggregatesFilter<"Run">
+  executes?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   pullRequest?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   pullRequestStatus?: Prisma.JsonNullableWithAggregatesFilter<"Run">
@@ -1163,6 +1171,7 @@ export type RunCreateInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1249,6 +1258,7 @@ export type RunUncheckedCreateInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1333,6 +1343,7 @@ export type RunUpdateInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1419,6 +1430,7 @@ export type RunUncheckedUpdateInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1504,6 +1516,7 @@ export type RunCreateManyInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1581,6 +1594,7 @@ export type RunUpdateManyMutationInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1659,6 +1673,7 @@ export type RunUncheckedUpdateManyInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -1747,6 +1762,7 @@ export type RunCountOrderByAggregateInput = {
   checkpointGaps?: Prisma.SortOrder
   permission?: Prisma.SortOrder
   approval?: Prisma.SortOrder
+  executes?: Prisma.SortOrder
   waitingFollowUp?: Prisma.SortOrder
   pullRequest?: Prisma.SortOrder
   pullRequestStatus?: Prisma.SortOrder
@@ -2205,6 +2221,7 @@ export type RunCreateWithoutCreatorInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2289,6 +2306,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2403,6 +2421,7 @@ export type RunScalarWhereInput = {
   checkpointGaps?: Prisma.StringNullableFilter<"Run"> | string | null
   permission?: Prisma.JsonNullableFilter<"Run">
   approval?: Prisma.JsonNullableFilter<"Run">
+  executes?: Prisma.JsonNullableFilter<"Run">
   waitingFollowUp?: Prisma.JsonNullableFilter<"Run">
   pullRequest?: Prisma.StringNullableFilter<"Run"> | string | null
   pullRequestStatus?: Prisma.JsonNullableFilter<"Run">
@@ -2480,6 +2499,7 @@ export type RunCreateWithoutEventsInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2565,6 +2585,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2664,6 +2685,7 @@ export type RunUpdateWithoutEventsInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2749,6 +2771,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2832,6 +2855,7 @@ export type RunCreateWithoutFollowUpsInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -2917,6 +2941,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3016,6 +3041,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3101,6 +3127,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3184,6 +3211,7 @@ export type RunCreateWithoutCurrentInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3269,6 +3297,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3368,6 +3397,7 @@ export type RunUpdateWithoutCurrentInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3453,6 +3483,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3536,6 +3567,7 @@ export type RunCreateWithoutThreadsInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3621,6 +3653,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3720,6 +3753,7 @@ export type RunUpdateWithoutThreadsInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3805,6 +3839,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3888,6 +3923,7 @@ export type RunCreateWithoutInputsInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -3973,6 +4009,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4072,6 +4109,7 @@ export type RunUpdateWithoutInputsInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4157,6 +4195,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4240,6 +4279,7 @@ export type RunCreateWithoutArtifactsInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4325,6 +4365,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4424,6 +4465,7 @@ export type RunUpdateWithoutArtifactsInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4509,6 +4551,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4592,6 +4635,7 @@ export type RunCreateWithoutChangesInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4677,6 +4721,7 @@ export type RunUncheckedCreateWithoutChangesInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4776,6 +4821,7 @@ export type RunUpdateWithoutChangesInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4861,6 +4907,7 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -4944,6 +4991,7 @@ export type RunCreateManyCreatorInput = {
   checkpointGaps?: string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -5021,6 +5069,7 @@ export type RunUpdateWithoutCreatorInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -5105,6 +5154,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -5189,6 +5239,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   checkpointGaps?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   permission?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   approval?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  executes?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   waitingFollowUp?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   pullRequest?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   pullRequestStatus?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
@@ -5352,6 +5403,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
+  executes?: boolean
   waitingFollowUp?: boolean
   pullRequest?: boolean
   pullRequestStatus?: boolean
@@ -5439,6 +5491,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
+  executes?: boolean
   waitingFollowUp?: boolean
   pullRequest?: boolean
   pullRequestStatus?: boolean
@@ -5518,6 +5571,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
+  executes?: boolean
   waitingFollowUp?: boolean
   pullRequest?: boolean
   pullRequestStatus?: boolean
@@ -5597,6 +5651,7 @@ export type RunSelectScalar = {
   checkpointGaps?: boolean
   permission?: boolean
   approval?: boolean
+  executes?: boolean
   waitingFollowUp?: boolean
   pullRequest?: boolean
   pullRequestStatus?: boolean
@@ -5620,7 +5675,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "workCheckpoint" | "checkpointDelta" | "checkpointAt" | "checkpointGaps" | "permission" | "approval" | "waitingFollowUp" | "pullRequest" | "pullRequestStatus" | "slotWaitMs" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "workCheckpoint" | "checkpointDelta" | "checkpointAt" | "checkpointGaps" | "permission" | "approval" | "executes" | "waitingFollowUp" | "pullRequest" | "pullRequestStatus" | "slotWaitMs" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5790,6 +5845,10 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * The approval that a policy requires before the run begins, and the decision.
      */
     approval: runtime.JsonValue | null
+    /**
+     * What the newest approval covers besides the words. The attempts of the run execute this copy.
+     */
+    executes: runtime.JsonValue | null
     /**
      * The first follow-up that waits for an approval of its own, while there is one.
      */
@@ -6332,6 +6391,7 @@ export interface RunFieldRefs {
   readonly checkpointGaps: Prisma.FieldRef<"Run", 'String'>
   readonly permission: Prisma.FieldRef<"Run", 'Json'>
   readonly approval: Prisma.FieldRef<"Run", 'Json'>
+  readonly executes: Prisma.FieldRef<"Run", 'Json'>
   readonly waitingFollowUp: Prisma.FieldRef<"Run", 'Json'>
   readonly pullRequest: Prisma.FieldRef<"Run", 'String'>
   readonly pullRequestStatus: Prisma.FieldRef<"Run", 'Json'>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { isPublic } from "../../../../src/adapters/slack/provenance.ts";
 import { translate, translateRemoval } from "../../../../src/adapters/slack/translate.ts";
 import { AppError } from "../../../../src/core/errors.ts";
 import type { InboundMessage, Translation } from "../../../../src/core/threads/thread-adapter.ts";
@@ -103,6 +104,18 @@ describe("a message that mentions the bot", () => {
       thread_ts: "1600000000.000001",
       event_id: "Ev1",
     });
+  });
+
+  test.each([
+    [true, true],
+    [false, false],
+    ["yes", false],
+  ])("a channel that Slack calls shared with another organization (%j) is public: %j", (shared, isShared) => {
+    const envelope = { is_ext_shared_channel: shared };
+    const { provenance } = messageOf(translated(aMessage({ text: "<@U0BOT> go" }), envelope));
+
+    expect(isPublic(provenance)).toBe(isShared);
+    expect(isPublic(undefined)).toBe(true);
   });
 
   test("a message is a mention also with a file or when it is shown in the channel as well", () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { ExecutedConfig } from "../../../../src/core/runs/executed-config.ts";
 import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { aFollowUp, anApproval, aRun } from "../../../support/run-builders.ts";
 
@@ -44,6 +45,61 @@ test("a card shows the words that wait for approval, and a decision needs all of
   expect(cut?.approval?.text?.length).toBeLessThan(3_000);
   expect(cut?.approval).not.toHaveProperty("inputsHash");
 });
+
+const EXECUTES: ExecutedConfig = {
+  agent: "codex",
+  permissionPolicy: "allow",
+  repositories: [{ repository: "acme/api", ref: "main" }],
+  setupCommands: ["npm ci", "npm run build"],
+  network: "none",
+  mcpServers: { wiki: { command: "wiki-mcp" } },
+  secretNames: ["TOKEN"],
+  skills: [],
+};
+
+test("a card shows what will be executed beside the words, and what is not covered", () => {
+  const approval = anApproval({ executes: EXECUTES });
+  const { text, inputsHash } = writer.card(aRun({ state: "BLOCKED", approval }), NOW).approval ?? {};
+
+  for (const part of [
+    "Fix the parser",
+    "codex",
+    "acme/api at main",
+    "npm run build",
+    "wiki: wiki-mcp",
+    "TOKEN",
+  ]) {
+    expect(text).toContain(part);
+  }
+  expect(text).toMatch(/Not covered: .*repositories.*image.*secrets/);
+  expect(inputsHash).toBe(approval.inputsHash);
+});
+
+test("where people outside of the team read, a card shows words, agent and repository, and has no button", () => {
+  const approval = anApproval({ executes: EXECUTES });
+  const card = writer.card(aRun({ state: "BLOCKED", approval }), NOW, [], true).approval;
+
+  expect(card?.text).toMatch(
+    /Fix the parser[^]*codex[^]*acme\/api[^]*2 setup commands[^]*1 MCP server[^]*1 secret/,
+  );
+  expect(card?.text).not.toMatch(/npm|wiki|TOKEN/);
+  expect(card).not.toHaveProperty("inputsHash");
+});
+
+test.each(["Fix\u200b it", "Fix it\u{e0072}\u{e006d}", "\u202eti xiF"])(
+  "the hidden characters of %j are shown, and nobody approves the words with one click",
+  (hidden) => {
+    const approval = anApproval({ inputs: [{ text: hidden, attachments: [] }] });
+    const command = anApproval({ executes: { ...EXECUTES, setupCommands: [hidden] } });
+
+    for (const each of [approval, command]) {
+      const card = writer.card(aRun({ state: "BLOCKED", title: hidden, approval: each }), NOW);
+      expect(card.approval?.text).toMatch(/⟨U\+/);
+      expect(card.title).toMatch(/⟨U\+/);
+      expect(card.approval).not.toHaveProperty("inputsHash");
+    }
+  },
+);
 
 test("a card does not show a private follow-up that waits for approval", () => {
   const run = aRun({ state: "INPROGRESS" });
