@@ -207,7 +207,7 @@ export const EXECUTED_CONFIG: z.ZodType<ExecutedConfig> = z.looseObject({
   reasoningLevel: text,
   permissionPolicy: z.enum(["allow", "ask"]),
   repositories: z.array(z.looseObject({ repository: z.string(), ref: text })),
-  pullRequest: z.exactOptional(z.enum(PULL_REQUEST_SETTINGS)),
+  pullRequest: text,
   environmentId: text,
   image: text,
   setupCommands: texts,
@@ -215,7 +215,7 @@ export const EXECUTED_CONFIG: z.ZodType<ExecutedConfig> = z.looseObject({
   mcpServers: recordOf(EXECUTED_MCP_SERVER),
   secretNames: texts,
   skills: texts,
-  budget: z.exactOptional(BUDGET),
+  budget: z.exactOptional(OTHER_MEMBERS),
   workerHost: text,
 } satisfies MembersOf<ExecutedConfig>);
 

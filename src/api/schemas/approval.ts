@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { NETWORK_ACCESSES } from "../../core/environments/environment.ts";
 import { detailsOf, type ExecutedConfig, NOT_COVERED } from "../../core/runs/executed-config.ts";
-import { type Approval, type ApprovalInput, PULL_REQUEST_SETTINGS } from "../../core/runs/run.ts";
+import type { Approval, ApprovalInput } from "../../core/runs/run.ts";
 import { Timestamp } from "./text.ts";
 
 const HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
@@ -71,7 +71,10 @@ const RunExecutedConfig = z
         }),
       )
       .describe("The repositories of the workspace."),
-    pull_request: z.enum(PULL_REQUEST_SETTINGS).optional().describe("Whether a pull request is opened."),
+    pull_request: z
+      .string()
+      .optional()
+      .describe("Whether a pull request is opened: `off`, `draft` or `ready`."),
     environment_id: z.string().optional().describe("The environment."),
     image: z.string().optional().describe("The image of the environment."),
     setup_commands: z.array(z.string()).describe("The setup commands of the environment."),

@@ -5,7 +5,7 @@ import type { Verdict } from "../policies/evaluate-policies.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Digest } from "../ports/digest.ts";
 import { requestOf } from "../skills/skill-in-run.ts";
-import { type ExecutedConfig, hashed } from "./executed-config.ts";
+import { detailsOf, type ExecutedConfig } from "./executed-config.ts";
 import type { Approval, ApprovalInput, FollowUp, Run, RunDefinition, StatusMessage } from "./run.ts";
 
 /** The policy that wants an approval, and why. */
@@ -32,6 +32,24 @@ export function newApproval(
   { authorIds, digest, executes }: ApprovalTools,
 ): Approval {
   return { id, policyId, reason, ...hashed(inputs, digest, executes), authorIds: [...new Set(authorIds)] };
+}
+
+/** The hash covers every text, every name and content of a file, in their order, and all that is executed. */
+export function hashed(
+  inputs: readonly ApprovalInput[],
+  digest: Digest,
+  executes: ExecutedConfig | undefined,
+): Pick<Approval, "executes" | "inputs" | "inputsHash"> {
+  const contents = inputs.map(({ attachments, followUpId, text }) => [
+    followUpId ?? null,
+    text,
+    attachments.map(({ name, sha256 }) => [name, sha256]),
+  ]);
+  // Approvals of earlier versions name no configuration.
+  if (executes === undefined) {
+    return { inputs, inputsHash: digest(JSON.stringify(contents)) };
+  }
+  return { inputs, executes, inputsHash: digest(JSON.stringify([contents, detailsOf(executes)])) };
 }
 
 /** The texts that a new run gives to its agent, with the digests of its files. */

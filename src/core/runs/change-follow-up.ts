@@ -4,13 +4,13 @@ import {
   type ApprovalTools,
   deliverable,
   followUpInput,
+  hashed,
   isWaitingForApproval,
   needsApproval,
   newApproval,
   type RequiredApproval,
 } from "./approval.ts";
 import { releaseFollowUps } from "./decide-approval.ts";
-import { hashed } from "./executed-config.ts";
 import type { Approval, FollowUp, Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 import { isEnded, isWorkedOn } from "./states.ts";

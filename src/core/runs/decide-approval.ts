@@ -5,12 +5,12 @@ import {
   type ApprovalTools,
   approvalMessage,
   followUpInput,
+  hashed,
   needsApproval,
   newApproval,
   objectionTo,
   requestInputs,
 } from "./approval.ts";
-import { hashed } from "./executed-config.ts";
 import type { Approval, ApprovalInput, FollowUp, Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 import { isEnded, STATE_PHRASES } from "./states.ts";

@@ -1,6 +1,4 @@
 import type { NetworkAccess } from "../environments/environment.ts";
-import type { Digest } from "../ports/digest.ts";
-import type { Approval, ApprovalInput, Budget, PullRequestSetting } from "./run.ts";
 
 /**
  * What a run executes besides the words of its request, as it was when an approval was asked for. The attempts of an
@@ -12,7 +10,7 @@ export interface ExecutedConfig {
   readonly reasoningLevel?: string;
   readonly permissionPolicy: "allow" | "ask";
   readonly repositories: readonly { readonly repository: string; readonly ref?: string }[];
-  readonly pullRequest?: PullRequestSetting;
+  readonly pullRequest?: string;
   readonly environmentId?: string;
   readonly image?: string;
   readonly setupCommands: readonly string[];
@@ -21,7 +19,7 @@ export interface ExecutedConfig {
   readonly secretNames: readonly string[];
   /** `owner/repo:path` and the commit that was read. Their instructions are among the words. */
   readonly skills: readonly string[];
-  readonly budget?: Budget;
+  readonly budget?: Readonly<Record<string, unknown>>;
   readonly workerHost?: string;
 }
 
@@ -123,24 +121,6 @@ export function publicDetailsOf(config: ExecutedConfig): readonly ExecutedDetail
     ...shown.map(({ label, values }) => ({ label, values: values(config) })),
     { label: "Also", values: numbers },
   ].filter(({ values }) => values.length > 0);
-}
-
-/** The hash covers every text, every name and content of a file, in their order, and all that is executed. */
-export function hashed(
-  inputs: readonly ApprovalInput[],
-  digest: Digest,
-  executes: ExecutedConfig | undefined,
-): Pick<Approval, "executes" | "inputs" | "inputsHash"> {
-  const contents = inputs.map(({ attachments, followUpId, text }) => [
-    followUpId ?? null,
-    text,
-    attachments.map(({ name, sha256 }) => [name, sha256]),
-  ]);
-  // Approvals of earlier versions name no configuration.
-  if (executes === undefined) {
-    return { inputs, inputsHash: digest(JSON.stringify(contents)) };
-  }
-  return { inputs, executes, inputsHash: digest(JSON.stringify([contents, detailsOf(executes)])) };
 }
 
 function optional(value: string | undefined): readonly string[] {

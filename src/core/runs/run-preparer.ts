@@ -25,8 +25,13 @@ import { withSkills } from "../skills/with-skills.ts";
 import type { Storage } from "../storage.ts";
 import type { WebhookEndpoint } from "../webhooks/webhook-endpoint.ts";
 import { requireSandbox } from "../workers/require-sandbox.ts";
-import { newApproval, type RequiredApproval, readRequestInputs, requiredApproval } from "./approval.ts";
-import { hashed } from "./executed-config.ts";
+import {
+  hashed,
+  newApproval,
+  type RequiredApproval,
+  readRequestInputs,
+  requiredApproval,
+} from "./approval.ts";
 import { homeRepositoryOf } from "./home-repository.ts";
 import { inheritConfig } from "./inherit-config.ts";
 import { layeredConfig } from "./layered-config.ts";

@@ -868,9 +868,9 @@ class RunExecutedConfig(Model):
     """
     The repositories of the workspace.
     """
-    pull_request: Literal["off", "draft", "ready"] | str | None = None
+    pull_request: str | None = None
     """
-    Whether a pull request is opened.
+    Whether a pull request is opened: `off`, `draft` or `ready`.
     """
     environment_id: str | None = None
     """

@@ -796,9 +796,9 @@ export type RunExecutedConfig = {
      */
     repositories: Array<RunExecutedConfigRepository>;
     /**
-     * Whether a pull request is opened.
+     * Whether a pull request is opened: `off`, `draft` or `ready`.
      */
-    pull_request?: 'off' | 'draft' | 'ready';
+    pull_request?: string;
     /**
      * The environment.
      */

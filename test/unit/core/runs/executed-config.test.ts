@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { EnvironmentConfigSchema } from "../../../../src/api/schemas/environment.ts";
 import { AmbientAgentConfig, Harness, McpServerConfig } from "../../../../src/api/schemas/run-config.ts";
 import { sha256 } from "../../../../src/app/sha256.ts";
+import { hashed } from "../../../../src/core/runs/approval.ts";
 import {
   detailsOf,
   EXECUTED,
   type ExecutedConfig,
-  hashed,
   publicDetailsOf,
 } from "../../../../src/core/runs/executed-config.ts";
 

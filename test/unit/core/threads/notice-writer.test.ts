@@ -80,7 +80,7 @@ test("where people outside of the team read, a card shows words, agent and repos
   const card = writer.card(aRun({ state: "BLOCKED", approval }), NOW, [], true).approval;
 
   expect(card?.text).toMatch(
-    /Fix the parser[^]*codex[^]*acme\/api[^]*2 setup commands[^]*1 MCP server[^]*1 secret/,
+    /Fix the parser[\s\S]*codex[\s\S]*acme\/api[\s\S]*2 setup commands[\s\S]*1 MCP server[\s\S]*1 secret/,
   );
   expect(card?.text).not.toMatch(/npm|wiki|TOKEN/);
   expect(card).not.toHaveProperty("inputsHash");
