@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { AppError } from "../../../../src/core/errors.ts";
 import { McpServerService } from "../../../../src/core/mcp-servers/mcp-server-service.ts";
 import type { Principal, Viewer } from "../../../../src/core/people/principal.ts";
 import type { McpServerConfig, Run } from "../../../../src/core/runs/run.ts";
@@ -55,11 +56,14 @@ describe("an approved run", () => {
     expectCopy(1);
   });
 
-  test("does not revert the environment when its own setup fails or succeeds", async () => {
+  test("does not revert the environment when the setup of the copy fails", async () => {
     const run = await harness.create({ ...CONFIG, creator: ada });
     await changeEnvironment();
+    const message = "npm ci failed.";
+    harness.workspaces.prepareFaults.push(new AppError("environment_setup_failed", message));
     await approve(run);
 
+    expect((await harness.run(run.id)).statusMessage).toMatchObject({ message });
     const [now] = await harness.storage.environments.list(anEnvironment("e").teamId);
     expect(now?.config).toMatchObject(AFTER);
   });
