@@ -1,5 +1,5 @@
 import type { Environment } from "../environments/environment.ts";
-import { type McpServer, mcpServerNamed, secretValuesOf } from "../mcp-servers/mcp-server.ts";
+import { type McpServer, mcpServerNamed } from "../mcp-servers/mcp-server.ts";
 import { secretsOf } from "../secrets/run-secrets.ts";
 import { skillId } from "../skills/skill.ts";
 import type { Storage } from "../storage.ts";
@@ -70,8 +70,7 @@ function environmentPart(run: RunDefinition, environment: Environment | undefine
 
 function executedServer(server: McpServerConfig, known: readonly McpServer[]): ExecutedMcpServer {
   const team = server.warp_id === undefined ? undefined : mcpServerNamed(known, server.warp_id);
-  const { args, command, url, ...values } = team?.config ?? server;
-  const { env, headers } = secretValuesOf(values);
+  const { args, command, env, headers, url } = team?.config ?? server;
   return {
     ...(command === undefined ? {} : { command }),
     ...(args === undefined ? {} : { args }),

@@ -204,7 +204,8 @@ test("a button approves the words that its card shows, and after a change it is 
   );
   const run = await harness.currentRun();
   const hash = run.approval?.inputsHash ?? "";
-  expect(harness.cardsShown()).toMatchObject([{ approval: { inputsHash: hash, text: run.prompt } }]);
+  const text = expect.stringContaining(`${run.prompt}\n\nWhat will be executed\nAgent: scripted\n`);
+  expect(harness.cardsShown()).toMatchObject([{ approval: { inputsHash: hash, text } }]);
   await harness.receive({ text: "and more" });
   const buttonAction = { kind: "approve", runId: run.id, inputsHash: hash, approve: true } as const;
 
