@@ -11,7 +11,7 @@ const SLOW = [
   "test/e2e/{repository,run-files,skills,slack-events,soak-day,stop-during-start,without-sandbox,workspace-example}.test.ts",
   "test/integration/agents/{acp-runner-*,real-*,rude-agents}.test.ts",
   "test/integration/api/{authorization-matrix,sealed-values-rotation}.test.ts",
-  "test/integration/api/{secret-key-rotation,server-modes,two-processes}.test.ts",
+  "test/integration/api/{secret-key-check,secret-key-rotation,server-modes,two-processes}.test.ts",
   "test/integration/embedded-postgres/embedded-postgres*.test.ts",
   "test/integration/faults/**/*.test.ts",
   "test/integration/gateway/git.test.ts",

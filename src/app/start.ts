@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
+import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { keyHint, newApiKey } from "../api/auth/api-keys.ts";
 import { createServer } from "../api/server.ts";
@@ -14,10 +16,11 @@ import { startWebhooks } from "../core/webhooks/webhook-worker.ts";
 import { RESTRICTED } from "../core/workers/worker.ts";
 import { ensureAdministratorKey, readOrCreateApiKey } from "../secrets/administrator-key.ts";
 import { createKnownSecrets } from "../secrets/redaction.ts";
-import { randomSecret, readOrCreateSecret } from "../secrets/secret-files.ts";
+import { randomSecret, readOrCreateSecret, readSecret } from "../secrets/secret-files.ts";
 import { ServerProof } from "../secrets/server-proof.ts";
 import { repairLog } from "../storage/log-repair.ts";
 import { applyMigrations } from "../storage/migrations.ts";
+import { adoptSecretKey, hasSecretKeyOf } from "../storage/secret-key-check.ts";
 import { type AppDeps, apiDeps, type Bootstrap, compose } from "./compose.ts";
 import type { WorkerDeps } from "./compose-worker.ts";
 import { makeDataDir } from "./data-dir.ts";
@@ -57,6 +60,9 @@ const THREAD_JOB_CONCURRENCY = 4;
 /** A schedule with a skill may wait for the host of its repository. */
 const SCHEDULE_CONCURRENCY = 2;
 
+const LOST_KEY =
+  "Put the former key back, or add it to ERRAND_OLD_SECRET_KEYS. If it is lost, start once with ERRAND_SECRET_KEY_LOST=1: stored secrets, API keys and share links are then lost too.";
+
 /** Starts what the role needs in the order of its dependencies. Stopping goes in the opposite order. */
 export async function startApp(config: Config): Promise<App> {
   const undo = new AsyncDisposableStack();
@@ -79,6 +85,7 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   undo.defer(() => deps.queue.stop(GRACE_MS));
   await deps.queue.start();
   // The database may be busy when many processes start at once.
+  await retry(systemClock, AT_START, () => requireSecretKey(config, deps));
   const keyFile = await retry(systemClock, AT_START, () => keepKey(config, deps));
   const worker = config.role === "api" ? undefined : await prepareWorker(bootstrap, deps, undo);
   const server = await listen(bootstrap, deps, undo);
@@ -105,8 +112,7 @@ async function prepare(
   undo: AsyncDisposableStack,
 ): Promise<Bootstrap & { address: { url: string } }> {
   await makeDataDir(config.dataDir);
-  const secretKey =
-    config.secretKey ?? (await readOrCreateSecret(config.dataDir, "secret-key", randomSecret));
+  const secretKey = await secretKeyOf(config);
   const ownKey =
     config.databaseUrl === undefined && config.apiKey === undefined
       ? await readOrCreateApiKey(config.dataDir, newApiKey)
@@ -128,6 +134,29 @@ async function prepare(
   const publicUrl = () => address.url;
   const serverProof = new ServerProof();
   return { config, databaseUrl, secretKey, knownSecrets, logger, tls, publicUrl, serverProof, address };
+}
+
+/** A missing key is created only for a new database, because it cannot open what another key has sealed. */
+async function secretKeyOf({ acceptsNewSecretKey, dataDir, secretKey }: Config): Promise<string> {
+  if (secretKey !== undefined) {
+    return secretKey;
+  }
+  const kept = await readSecret(dataDir, "secret-key");
+  if (kept === undefined && !acceptsNewSecretKey && existsSync(join(dataDir, "postgres"))) {
+    throw new StartupError(`The file ${join(dataDir, "secret-key")} is missing. ${LOST_KEY}`);
+  }
+  return kept ?? (await readOrCreateSecret(dataDir, "secret-key", randomSecret));
+}
+
+async function requireSecretKey(config: Config, { database, secrets }: AppDeps): Promise<void> {
+  if (config.acceptsNewSecretKey) {
+    return adoptSecretKey(database, secrets);
+  }
+  if (!(await hasSecretKeyOf(database, secrets))) {
+    const place =
+      config.secretKey === undefined ? `The file ${join(config.dataDir, "secret-key")}` : "ERRAND_SECRET_KEY";
+    throw new StartupError(`${place} is not the secret key of this database. ${LOST_KEY}`);
+  }
 }
 
 async function startDatabase(dataDir: string, log: Log, undo: AsyncDisposableStack): Promise<string> {

@@ -68,6 +68,7 @@ export const variables = z.object({
   ERRAND_ADMIN_KEY: administratorKey.optional(),
   ERRAND_SECRET_KEY: secretKey.optional(),
   ERRAND_OLD_SECRET_KEYS: secretKeys,
+  ERRAND_SECRET_KEY_LOST: flag.default(false),
   ...agentVariables,
   ...sandboxVariables,
   ...workVariables,
@@ -103,6 +104,8 @@ export interface Config {
   readonly databaseConnections: number;
   readonly apiKey: string | undefined;
   readonly secretKey: string | undefined;
+  /** Whether the secret key may be another one than that of the database. */
+  readonly acceptsNewSecretKey: boolean;
   /** Earlier secret keys. Values that were encrypted or hashed with them can still be read. */
   readonly oldSecretKeys: readonly string[];
   readonly agent: AgentConfig;
@@ -199,6 +202,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guide
     databaseConnections: values.ERRAND_DATABASE_CONNECTIONS,
     apiKey: values.ERRAND_ADMIN_KEY,
     secretKey: values.ERRAND_SECRET_KEY,
+    acceptsNewSecretKey: values.ERRAND_SECRET_KEY_LOST,
     oldSecretKeys: values.ERRAND_OLD_SECRET_KEYS,
     agent: agentConfigOf(values, env),
     sandbox: sandboxConfigOf(values, env),

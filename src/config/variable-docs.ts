@@ -69,6 +69,12 @@ const ownVariableDocs = {
     description: "Earlier secret keys, separated by commas. Data stored under them stays readable.",
     secret: true,
   },
+  ERRAND_SECRET_KEY_LOST: {
+    group: "Keys",
+    default: "0",
+    description:
+      "`1`: start with a secret key that is not the one of the database, because that one is lost. Stored secrets, API keys, share links and sign-ins are lost with it. Set it for one start.",
+  },
   ERRAND_CONCURRENCY: {
     group: "Limits",
     default: "4",

@@ -14,7 +14,8 @@ export function createSecretBox(keys: readonly [string, ...string[]]): SecretBox
   const byId = new Map(keys.map((key) => [idOf(key), Buffer.from(key, "base64url")]));
   const sealingId = idOf(keys[0]);
   return {
-    prefix: `${VERSION}.${sealingId}.`,
+    prefix: prefixOf(sealingId),
+    prefixes: [...byId.keys()].map(prefixOf),
     seal: (text, owner) => seal(text, owner, sealingId, keyOf(byId, sealingId)),
     bytesOf: (sealed) => Buffer.byteLength(sealed.split(".")[2] ?? "", "base64url") - NONCE_BYTES - TAG_BYTES,
     open(sealed, owner) {
@@ -56,6 +57,10 @@ function keyOf(keys: ReadonlyMap<string, Buffer>, id: string): Buffer {
     throw unreadable();
   }
   return key;
+}
+
+function prefixOf(keyId: string): string {
+  return `${VERSION}.${keyId}.`;
 }
 
 /** Distinguishes keys without revealing anything about them. */

@@ -2,6 +2,8 @@
 export interface SecretBox {
   /** What all values begin with that are sealed under the present key. */
   readonly prefix: string;
+  /** What values begin with that can be opened: the prefix of the present key, and those of earlier keys. */
+  readonly prefixes: readonly string[];
   /** Encrypts `text` for this `owner`. The same text gives a different result each time. */
   seal(text: string, owner: string): string;
   /** The length of the text in a sealed value, in bytes. */

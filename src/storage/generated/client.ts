@@ -200,6 +200,11 @@ export type ShareLink = Prisma.ShareLinkModel
  */
 export type SignIn = Prisma.SignInModel
 /**
+ * Model SecretKeyCheck
+ * One row with a value that the secret key of this database opens.
+ */
+export type SecretKeyCheck = Prisma.SecretKeyCheckModel
+/**
  * Model SignInLink
  * Links that sign a principal in once, or join the account that asked for one to another principal.
  */

@@ -428,6 +428,7 @@ export const ModelName = {
   RequestDefaults: 'RequestDefaults',
   ShareLink: 'ShareLink',
   SignIn: 'SignIn',
+  SecretKeyCheck: 'SecretKeyCheck',
   SignInLink: 'SignInLink',
   DeviceCode: 'DeviceCode',
   Worker: 'Worker',
@@ -454,7 +455,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "team" | "deletedRunUse" | "teamClaim" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "eventRecovery" | "outboxDelivery" | "pace" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "requestDefaults" | "shareLink" | "signIn" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
+    modelProps: "team" | "deletedRunUse" | "teamClaim" | "principal" | "namedAgent" | "identity" | "apiKey" | "run" | "runSearchText" | "runEvent" | "followUp" | "thread" | "threadRun" | "inboxEvent" | "inboxDedupeKey" | "eventRecovery" | "outboxDelivery" | "pace" | "receipt" | "idempotentResponse" | "blob" | "installation" | "environment" | "secret" | "mcpServer" | "schedule" | "policy" | "routingRule" | "requestDefaults" | "shareLink" | "signIn" | "secretKeyCheck" | "signInLink" | "deviceCode" | "worker" | "runInput" | "artifact" | "repositoryChange" | "webhookEndpoint" | "webhookDelivery" | "webhookTry" | "eventLogCursor" | "auditEntry"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2752,6 +2753,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    SecretKeyCheck: {
+      payload: Prisma.$SecretKeyCheckPayload<ExtArgs>
+      fields: Prisma.SecretKeyCheckFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SecretKeyCheckFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretKeyCheckPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SecretKeyCheckFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretKeyCheckPayload>
+        }
+        findFirst: {
+          args: Prisma.SecretKeyCheckFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretKeyCheckPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SecretKeyCheckFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretKeyCheckPayload>
+        }
+        findMany: {
+          args: Prisma.SecretKeyCheckFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretKeyCheckPayload>[]
+        }
+        create: {
+          args: Prisma.SecretKeyCheckCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretKeyCheckPayload>
+        }
+        createMany: {
+          args: Prisma.SecretKeyCheckCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SecretKeyCheckCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretKeyCheckPayload>[]
+        }
+        delete: {
+          args: Prisma.SecretKeyCheckDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretKeyCheckPayload>
+        }
+        update: {
+          args: Prisma.SecretKeyCheckUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretKeyCheckPayload>
+        }
+        deleteMany: {
+          args: Prisma.SecretKeyCheckDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SecretKeyCheckUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SecretKeyCheckUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretKeyCheckPayload>[]
+        }
+        upsert: {
+          args: Prisma.SecretKeyCheckUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretKeyCheckPayload>
+        }
+        aggregate: {
+          args: Prisma.SecretKeyCheckAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSecretKeyCheck>
+        }
+        groupBy: {
+          args: Prisma.SecretKeyCheckGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecretKeyCheckGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SecretKeyCheckCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecretKeyCheckCountAggregateOutputType> | number
+        }
+      }
+    }
     SignInLink: {
       payload: Prisma.$SignInLinkPayload<ExtArgs>
       fields: Prisma.SignInLinkFieldRefs
@@ -4119,6 +4194,14 @@ export const SignInScalarFieldEnum = {
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
 
 
+export const SecretKeyCheckScalarFieldEnum = {
+  id: 'id',
+  sealed: 'sealed'
+} as const
+
+export type SecretKeyCheckScalarFieldEnum = (typeof SecretKeyCheckScalarFieldEnum)[keyof typeof SecretKeyCheckScalarFieldEnum]
+
+
 export const SignInLinkScalarFieldEnum = {
   id: 'id',
   teamId: 'teamId',
@@ -4649,6 +4732,7 @@ export type GlobalOmitConfig = {
   requestDefaults?: Prisma.RequestDefaultsOmit
   shareLink?: Prisma.ShareLinkOmit
   signIn?: Prisma.SignInOmit
+  secretKeyCheck?: Prisma.SecretKeyCheckOmit
   signInLink?: Prisma.SignInLinkOmit
   deviceCode?: Prisma.DeviceCodeOmit
   worker?: Prisma.WorkerOmit

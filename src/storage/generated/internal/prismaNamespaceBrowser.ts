@@ -82,6 +82,7 @@ export const ModelName = {
   RequestDefaults: 'RequestDefaults',
   ShareLink: 'ShareLink',
   SignIn: 'SignIn',
+  SecretKeyCheck: 'SecretKeyCheck',
   SignInLink: 'SignInLink',
   DeviceCode: 'DeviceCode',
   Worker: 'Worker',
@@ -623,6 +624,14 @@ export const SignInScalarFieldEnum = {
 } as const
 
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
+
+
+export const SecretKeyCheckScalarFieldEnum = {
+  id: 'id',
+  sealed: 'sealed'
+} as const
+
+export type SecretKeyCheckScalarFieldEnum = (typeof SecretKeyCheckScalarFieldEnum)[keyof typeof SecretKeyCheckScalarFieldEnum]
 
 
 export const SignInLinkScalarFieldEnum = {

@@ -56,6 +56,7 @@ export function hangs(_message: SignedMessage, stop: AbortSignal): Promise<never
 /** A sealed secret names its owner, so that a test detects a wrong owner. */
 const box: SecretBox = {
   prefix: "",
+  prefixes: [],
   bytesOf: (sealed) => sealed.length,
   seal: (text, owner) => `${owner}|${text}`,
   open(sealed, owner) {
