@@ -57,6 +57,8 @@ export interface ApiDeps {
   readonly ready: () => Promise<string | undefined>;
   /** The proof that this server wrote its data directory; undefined until it listens. */
   readonly proveServer: (nonce: string) => string | undefined;
+  /** Fires when the process is about to stop, and still answers for a while. Undefined: it stops without notice. */
+  readonly draining?: AbortSignal;
   /** A worker without the API serves only its health. */
   readonly serves: "everything" | "health";
   /**

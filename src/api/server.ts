@@ -21,7 +21,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   server.decorateRequest("caller", undefined);
   const paths = collectPaths(server);
   outliveAcceptErrors(server, deps.log);
-  closeConnectionsOnStop(server);
+  closeConnectionsOnStop(server, deps.draining);
   limitRequestMemory(server, limitsOf(deps).unansweredBodies);
   if (deps.tls) {
     limitHttp2(server, deps.publicUrl, limitsOf(deps));

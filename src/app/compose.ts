@@ -70,6 +70,7 @@ export interface Bootstrap {
   readonly tls: ApiDeps["tls"];
   readonly publicUrl: () => string;
   readonly serverProof: ServerProof;
+  readonly draining?: AbortSignal;
 }
 
 /** The long-lived objects of the application, and the services that use them. */
@@ -263,7 +264,8 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     trustProxy: bootstrap.config.trustProxy,
     limits: bootstrap.config.limits,
     tls: bootstrap.tls,
-    ready: () => database.unusable(),
+    ready: async () => (bootstrap.draining?.aborted ? "The process stops." : database.unusable()),
+    ...(bootstrap.draining && { draining: bootstrap.draining }),
     adapterRoutes: Array.from(deps.adapters.values(), ({ routes }) => routes ?? []).flat(),
   };
 }

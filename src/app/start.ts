@@ -9,6 +9,7 @@ import type { Config } from "../config/config.ts";
 import { findUnlistedImages } from "../core/environments/image-check.ts";
 import { AppError, StartupError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
+import { sleep } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import { AT_START, retry } from "../core/retry.ts";
@@ -75,7 +76,8 @@ export async function startApp(config: Config): Promise<App> {
 }
 
 async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
-  const bootstrap = await prepare(config, undo);
+  const draining = new AbortController();
+  const bootstrap = { ...(await prepare(config, undo)), draining: draining.signal };
   const deps = await compose(bootstrap);
   undo.defer(() => deps.database.close());
   undo.defer(() => deps.blobDatabase.close());
@@ -102,7 +104,14 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   const sandboxProblem = sandboxName === RESTRICTED ? worker?.chosen.notes.at(-1) : undefined;
   const log = plainLog(bootstrap.logger);
   log.info("app.started", { role: config.role, address: server.listeningOrigin, sandboxName });
-  const stop = () => undo.disposeAsync();
+  const stop = async () => {
+    // Runs are handed back while requests are still answered, so that the whole stop takes no longer.
+    if (config.drainMs > 0) {
+      draining.abort();
+      await Promise.all([sleep(systemClock, config.drainMs), deps.queue.drain(GRACE_MS)]);
+    }
+    await undo.disposeAsync();
+  };
   const { defaultName: agentName } = deps.agents;
   return { url: bootstrap.publicUrl(), agentName, sandboxName, sandboxProblem, keyFile, log, stop };
 }

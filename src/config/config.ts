@@ -88,6 +88,7 @@ export const variables = z.object({
   ERRAND_TLS_CERT: z.string().optional(),
   ERRAND_TLS_KEY: z.string().optional(),
   ERRAND_ALLOW_HTTP: flag.default(false),
+  ERRAND_DRAIN_SECONDS: wholeNumber(0, 8).optional(),
   ERRAND_LOG_LEVEL: z.enum(["debug", "info", "warn", "error", "silent"]).default("info"),
 });
 type Variables = z.infer<typeof variables>;
@@ -143,6 +144,8 @@ export interface Config {
   /** The number of proxies in front of the server. False: none. */
   readonly trustProxy: number | false;
   readonly limits: ApiLimitSettings;
+  /** How long a process that stops still answers requests. */
+  readonly drainMs: number;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly signIn: SignInConfig;
   readonly logLevel: string;
@@ -158,6 +161,7 @@ export interface Config {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+const DRAIN_SECONDS = 5;
 const DAY_MS = 86_400_000;
 const WAITING_AGENTS_PER_SLOT = 4;
 
@@ -223,10 +227,16 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guide
     modelPrices: values.ERRAND_MODEL_PRICES,
     trustProxy: values.ERRAND_TRUST_PROXY,
     limits: apiLimitsOf(values),
+    drainMs: drainSecondsOf(values) * 1_000,
     tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile },
     signIn: signInConfigOf(values),
     logLevel: values.ERRAND_LOG_LEVEL,
   };
+}
+
+/** A single process has nothing that could take its requests over. */
+function drainSecondsOf({ DATABASE_URL, ERRAND_DRAIN_SECONDS, ERRAND_ROLE }: Variables): number {
+  return ERRAND_DRAIN_SECONDS ?? (DATABASE_URL === undefined || ERRAND_ROLE === "worker" ? 0 : DRAIN_SECONDS);
 }
 
 /** A variable that is empty or blank counts as not set. */

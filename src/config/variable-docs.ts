@@ -75,6 +75,12 @@ const ownVariableDocs = {
     description:
       "`1`: start with a secret key that is not the one of the database, because that one is lost. Stored secrets, API keys, share links and sign-ins are lost with it. Set it for one start.",
   },
+  ERRAND_DRAIN_SECONDS: {
+    group: "Server",
+    default: "(5 with `DATABASE_URL`, otherwise 0)",
+    description:
+      "How long a process that stops still answers requests, while `/readyz` answers 503 and each response closes its connection. A load balancer notices in this time.",
+  },
   ERRAND_CONCURRENCY: {
     group: "Limits",
     default: "4",

@@ -91,7 +91,8 @@ export class PgBossQueue implements Queue {
     this.#unsubscribes.push(this.#options.pubsub.subscribe(CHANNELS.jobs(kind), () => worker.wake()));
   }
 
-  async stop(graceMs: number): Promise<void> {
+  /** Takes no more jobs, fires the handlers' signals, and waits for them. Jobs can still be stored. */
+  async drain(graceMs: number): Promise<void> {
     for (const unsubscribe of this.#unsubscribes) {
       unsubscribe();
     }
@@ -100,6 +101,10 @@ export class PgBossQueue implements Queue {
       worker.wake();
     }
     await withTimeout(Promise.all(this.#workers.map(({ ended }) => ended)), graceMs);
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await this.drain(graceMs);
     await Promise.all(this.#workers.map((worker) => worker.abandon()));
     await this.#boss.stop({ graceful: false });
   }

@@ -79,6 +79,7 @@ export function spawnService(dataDir: string, env: Record<string, string> = {}):
       ERRAND_PORT: "0",
       // Tests send more requests than users.
       ERRAND_RATE_LIMIT: "0",
+      ERRAND_DRAIN_SECONDS: "0",
       ...(env.ERRAND_ROLE === undefined ? {} : { ERRAND_PUBLIC_URL: "http://127.0.0.1:8787" }),
       ...env,
     },

@@ -13,16 +13,16 @@ export function outliveAcceptErrors(server: FastifyInstance, log: FastifyBaseLog
 }
 
 /**
- * Closes each connection after its current response while the server stops. Otherwise an idle connection would delay
- * the stop.
+ * Closes each connection after its next response once the server is about to stop. A caller that would use a connection
+ * again would otherwise meet a closed one, and an idle connection would delay the stop.
  */
-export function closeConnectionsOnStop(server: FastifyInstance): void {
+export function closeConnectionsOnStop(server: FastifyInstance, draining: AbortSignal | undefined): void {
   let isClosing = false;
   server.addHook("preClose", async () => {
     isClosing = true;
   });
   server.addHook("onSend", (_request, reply, payload, done) => {
-    if (isClosing) {
+    if (isClosing || draining?.aborted === true) {
       closeAfter(reply);
     }
     done(null, payload);
