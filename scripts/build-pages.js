@@ -15,4 +15,8 @@ if (existsSync(`${root}node_modules/vite`) && existsSync(`${root}web/vite.config
     shell: process.platform === "win32",
   });
   process.exitCode = status ?? 1;
+} else if (existsSync(`${root}web/vite.config.ts`)) {
+  process.stderr.write(
+    "The pages are not built, because the development packages are not installed. Run npm ci without --omit=dev.\n",
+  );
 }

@@ -10,7 +10,7 @@ const bundle = new URL("../dist/errand.js", import.meta.url);
 if (major < 22 || (major === 22 && minor < 12)) {
   fail(`errand needs Node 22.12 or newer. This is Node ${process.versions.node}.`);
 } else if (!existsSync(bundle)) {
-  fail("errand is not built. Run: npm run build --workspace @errand/cli");
+  fail("errand is not built. Run npm ci without --omit=dev.");
 } else {
   module.enableCompileCache?.();
   await import(bundle.href);

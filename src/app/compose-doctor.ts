@@ -1,4 +1,5 @@
 import type { RunningAdapter } from "../adapters/registry.ts";
+import { findPagesProblem } from "../api/pages/built-app.ts";
 import type { Config } from "../config/config.ts";
 import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
 import type { AdapterFacts } from "../core/doctor/adapter-facts.ts";
@@ -7,6 +8,7 @@ import {
   agentsCheck,
   DEAD_DAYS,
   deadNoticesCheck,
+  pagesCheck,
   publicUrlCheck,
   queueCheck,
   sandboxCheck,
@@ -61,6 +63,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     ...Array.from(adapters.values(), ({ socketMode }) => socketMode?.check ?? []).flat(),
     deadNoticesCheck(storage),
     publicUrlCheck(publicUrl, names),
+    pagesCheck(findPagesProblem),
     secretKeyCheck(config.secretKey !== undefined, countOtherKeys),
     diskCheck(config.dataDir),
     storedBytesCheck(storedBytes),

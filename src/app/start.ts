@@ -4,6 +4,7 @@ import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { keyHint, newApiKey } from "../api/auth/api-keys.ts";
+import { findPagesProblem } from "../api/pages/built-app.ts";
 import { createServer } from "../api/server.ts";
 import type { Config } from "../config/config.ts";
 import { findUnlistedImages } from "../core/environments/image-check.ts";
@@ -36,6 +37,8 @@ export interface App {
   readonly sandboxName: string | undefined;
   /** Why the worker has no sandbox, with the remedy. Undefined: it has one, or this process is no worker. */
   readonly sandboxProblem: string | undefined;
+  /** Why there are no pages of this version, with the remedy. Undefined: there are, or this process serves none. */
+  readonly pagesProblem: string | undefined;
   /** The file with the administrator's key, if this process has it. */
   readonly keyFile: string | undefined;
   readonly log: Log;
@@ -113,7 +116,18 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
     await undo.disposeAsync();
   };
   const { defaultName: agentName } = deps.agents;
-  return { url: bootstrap.publicUrl(), agentName, sandboxName, sandboxProblem, keyFile, log, stop };
+  const pages = config.role === "worker" ? undefined : await findPagesProblem();
+  const pagesProblem = pages && `${pages.message} ${pages.remedy}`;
+  return {
+    url: bootstrap.publicUrl(),
+    agentName,
+    sandboxName,
+    sandboxProblem,
+    pagesProblem,
+    keyFile,
+    log,
+    stop,
+  };
 }
 
 async function prepare(

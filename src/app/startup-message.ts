@@ -3,14 +3,16 @@ import type { App } from "./start.ts";
 
 /** What the user sees at the start: the address, the key, a command to try, and what is missing. */
 export function startupMessage(
-  { agentName, keyFile, sandboxName, sandboxProblem, url }: App,
+  { agentName, keyFile, pagesProblem, sandboxName, sandboxProblem, url }: App,
   config: Config,
 ): string {
   const lines = [`Errand is ready at ${url}`, ""];
   if (keyFile !== undefined) {
     lines.push(`Your API key is in ${keyFile}. Try:`, "", tryIt(url, keyFile), "");
   }
-  if (keyFile !== undefined) {
+  if (pagesProblem !== undefined) {
+    lines.push(`WARNING: ${pagesProblem}`);
+  } else if (keyFile !== undefined) {
     lines.push(`To watch runs, open ${url} and sign in with the key.`);
   }
   if (keyFile === undefined && config.apiKey === undefined) {

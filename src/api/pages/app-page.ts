@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { pagePolicy } from "../http/security-headers.ts";
+import { APP_DIRECTORY } from "./built-app.ts";
 import { fill } from "./page-files.ts";
 
 /** What the app may do for its visitor. A viewer or editor is the guest of a share link and has no account. */
@@ -14,20 +13,13 @@ export interface AppPage {
   send(reply: FastifyReply, visitor: VisitorKind, runId?: string): FastifyReply;
 }
 
-const DIRECTORY = fileURLToPath(new URL("../../../web/dist/", import.meta.url));
-
-/** The text of `index.html` of the built app, or undefined if the app was not built. */
-export function readApp(): Promise<string | undefined> {
-  return readFile(`${DIRECTORY}index.html`, "utf8").catch(() => undefined);
-}
-
 /**
  * Serves the files of the app. Their names contain a hash of their content, so browsers may keep them. Each page has a
  * nonce for the styles that its components add.
  */
 export async function addApp(server: FastifyInstance, html: string): Promise<AppPage> {
   await server.register(staticFiles, {
-    root: `${DIRECTORY}app/`,
+    root: `${APP_DIRECTORY}app/`,
     prefix: "/app/",
     index: false,
     decorateReply: false,

@@ -8,7 +8,8 @@ import type { Run } from "../../core/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
 import { requireRunId } from "../routes/ids.ts";
-import { type AppPage, addApp, readApp, type VisitorKind } from "./app-page.ts";
+import { type AppPage, addApp, type VisitorKind } from "./app-page.ts";
+import { findPagesProblem, readApp } from "./built-app.ts";
 import { PAGE_NAMES, returnPath } from "./forms.ts";
 import { ASSETS_DIRECTORY, fill, readPage } from "./page-files.ts";
 import { hasShareToken, takeShareToken } from "./share-token.ts";
@@ -48,8 +49,9 @@ export function pageRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance
       decorateReply: false,
     });
     const html = await readApp();
-    if (html === undefined) {
-      deps.log.warn({ remedy: "Run npm run build -w web and start again." }, "pages.not_built");
+    const problem = await findPagesProblem();
+    if (problem !== undefined) {
+      deps.log.warn(problem, html === undefined ? "pages.not_built" : "pages.other_version");
     }
     const app = html === undefined ? appNotBuilt(message) : await addApp(server, html);
     await server.register(async (pages) => {
@@ -65,7 +67,7 @@ export function pageRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance
 function appNotBuilt(message: string): AppPage {
   const page = fill(message, {
     title: "The pages are not built",
-    text: "Run “npm run build -w web” on the server and start it again. The API works meanwhile.",
+    text: "Run “npm ci” on the server, without --omit=dev, and start it again. The API works meanwhile.",
     link: "/docs",
     linkText: "Reference of the API",
   });

@@ -30,6 +30,21 @@ export function queueCheck(longestWaitSeconds: () => Promise<number | undefined>
   };
 }
 
+/** `findProblem`: what is wrong with the built pages; undefined: nothing. */
+export function pagesCheck(
+  findProblem: () => Promise<{ readonly message: string; readonly remedy: string } | undefined>,
+): Check {
+  return {
+    name: "pages",
+    async run() {
+      const problem = await findProblem();
+      return problem === undefined
+        ? ok("The pages are built, and of this version.")
+        : fail(problem.message, problem.remedy);
+    },
+  };
+}
+
 export function workersCheck({ workers }: { readonly workers: Pick<WorkerStore, "listLive"> }): Check {
   return {
     name: "workers",

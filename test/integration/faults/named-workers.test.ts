@@ -63,6 +63,7 @@ async function expectHealthy({ api }: Worker): Promise<void> {
       "agents",
       "adapters",
       "public_url",
+      "pages",
       "secret_key",
       "disk",
     ]),

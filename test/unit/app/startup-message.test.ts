@@ -23,6 +23,7 @@ function anApp(agentName: string): App {
     agentName,
     sandboxName: "docker",
     sandboxProblem: undefined,
+    pagesProblem: undefined,
     keyFile: undefined,
     log: SILENT_LOG,
     stop,
