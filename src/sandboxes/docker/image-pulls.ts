@@ -101,7 +101,8 @@ export class ImagePulls {
     const space = await this.#watchSpace();
     try {
       const signal = AbortSignal.any([unwanted, time, space.tooLittle]);
-      await cli.call(["pull", "--quiet", name], { signal, timeoutMs: 0 });
+      // The signal ends the call earlier.
+      await cli.call(["pull", "--quiet", name], { signal, timeoutMs: 2 * rules.pullMs });
     } catch (error) {
       unwanted.throwIfAborted();
       log.warn("image.not_pulled", { image: name, error: String(error) });
