@@ -15,6 +15,8 @@ interface ProgramEnd extends ProgramOutput {
   /** Null: it was killed. */
   readonly exitCode: number | null;
   readonly isTimeout: boolean;
+  /** It wrote more than it may. */
+  readonly isTooLong: boolean;
 }
 
 /** A program that was killed or ended with an exit code other than 0. */
@@ -44,7 +46,7 @@ export async function runProgram(
 ): Promise<ProgramOutput> {
   const child = startProgram(program, args, { ...options, killSignal: "SIGKILL" });
   const { promise: ended, reject, resolve } = Promise.withResolvers<number | null>();
-  const end = { isTimeout: false, stdout: "", stderr: "" };
+  const end = { isTimeout: false, isTooLong: false, stdout: "", stderr: "" };
   const stop = (): void => {
     child.kill("SIGKILL");
     // Its own child processes may keep the pipes open.
@@ -55,6 +57,7 @@ export async function runProgram(
     child[name].setEncoding("utf8").on("data", (text: string) => {
       end[name] += text;
       if (end[name].length > maxOutput) {
+        end.isTooLong = true;
         stop();
       }
     });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ProgramError } from "../../child-process/run-program.ts";
 import { parseImageName } from "../../core/environments/image-name.ts";
 import type { ImageSource } from "../../core/environments/image-source.ts";
 import { LIBRARY_PATH, type NodeProbe, nodeProbeArgs } from "./container-runtime.ts";
@@ -123,7 +124,8 @@ export class DockerImages implements ImageSource {
       if (error instanceof DockerError && error.isMissing) {
         return undefined;
       }
-      const isLong = error instanceof DockerError && error.cause instanceof RangeError;
+      const cause = error instanceof DockerError ? error.cause : undefined;
+      const isLong = cause instanceof ProgramError && cause.end.isTooLong;
       if (error instanceof DockerError && !isLong) {
         throw error;
       }
