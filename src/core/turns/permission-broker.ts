@@ -13,10 +13,20 @@ export class PermissionBroker {
   readonly #idleMs: number;
   #waiting: { readonly permissionId: string; answer(optionId: string | null | undefined): void } | undefined;
   #lastQuestion: Promise<unknown> = Promise.resolve();
+  #refusedTitle: string | undefined;
 
   constructor(services: Pick<AttemptServices, "abort" | "deps" | "lease" | "slot">, idleMs: number) {
     this.#services = services;
     this.#idleMs = idleMs;
+  }
+
+  /** The title of the turn's last question, if the answer was "no". */
+  get refusedTitle(): string | undefined {
+    return this.#refusedTitle;
+  }
+
+  beginTurn(): void {
+    this.#refusedTitle = undefined;
   }
 
   ask(request: PermissionRequest): Promise<string | undefined> {
@@ -54,6 +64,7 @@ export class PermissionBroker {
     const optionId = await answer;
     stopWait();
     this.#waiting = undefined;
+    this.#refusedTitle = isRefusal(request, optionId) ? request.title : undefined;
     const answeredMs = deps.clock.elapsedMs();
     // Without a slot the agent must not continue. The end of the attempt keeps the answer for the next one.
     if (optionId === undefined || !(await slot.reacquire())) {
@@ -75,6 +86,11 @@ export class PermissionBroker {
       leave();
     };
   }
+}
+
+function isRefusal({ options }: PermissionRequest, optionId: string | null | undefined): boolean {
+  const kind = options.find((option) => option.optionId === optionId)?.kind;
+  return optionId === null || kind === "reject_once" || kind === "reject_always";
 }
 
 /** False when the run is no longer in its turn, for example because it was cancelled. */

@@ -177,6 +177,7 @@ export class TurnRunner {
     }
     this.#isInterrupted = false;
     this.#answer.clear();
+    this.#permissions.beginTurn();
     saver.touch(this.#deps.attemptContext);
     return this.#promptOf(value);
   }
@@ -251,10 +252,10 @@ export class TurnRunner {
     );
   }
 
-  async #finish(end: TurnEnd): Promise<boolean> {
+  async #finish(reported: TurnEnd): Promise<boolean> {
     const { abort, clean, meter, recorder, saver } = this.#services;
     await recorder.flush();
-    const answer = clean(this.#answer.text);
+    const { end, answer } = afterRefusal(reported, clean(this.#answer.text), this.#permissions.refusedTitle);
     const counted = meter.endTurn(end);
     // What the agent reports at the end of its turn counts too.
     this.checkBudget();
@@ -289,6 +290,18 @@ export class TurnRunner {
     this.#permissions.abandon();
     this.#deps.session.cancel().catch((error) => log.warn("agent.cancel.failed", { runId: run.id, error }));
   }
+}
+
+/** Some agents can only end their turn when a person says no, and report it as cancelled. That is an ordinary end. */
+function afterRefusal(
+  end: TurnEnd,
+  answer: string,
+  title: string | undefined,
+): { readonly end: TurnEnd; readonly answer: string } {
+  const isByRefusal = end.stopReason === "cancelled" || end.stopReason === "refusal";
+  return title === undefined || !isByRefusal
+    ? { end, answer }
+    : { end: { ...end, stopReason: "end_turn" }, answer: answer || `You said no to: ${title}` };
 }
 
 const DEFAULT_IDLE_MINUTES = 10;

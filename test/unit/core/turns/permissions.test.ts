@@ -88,6 +88,51 @@ describe("a question of the agent", () => {
     expect(harness.agents.prompts).toHaveLength(1);
   });
 
+  test.each([
+    ["cancelled", "reject_once", "", "You said no to: May I?"],
+    ["cancelled", "reject_always", "", "You said no to: May I?"],
+    ["cancelled", "allow_once", "", "You said no to: May I?"],
+    ["refusal", "reject_once", "", "You said no to: May I?"],
+    ["cancelled", "reject_once", "Then I leave it.", "Then I leave it."],
+    ["end_turn", "reject_once", "Then I leave it.", "Then I leave it."],
+  ] as const)(
+    "a turn that ends as %s after a no, where the only other option is %s, succeeds (%j)",
+    async (stopReason, kind, words, expected) => {
+      harness.agents.scripts.push(async ({ observer, say }) => {
+        const other = { optionId: "other", name: "Other", kind } as const;
+        const { options, ...rest } = question("p1");
+        await observer.permission({ ...rest, options: [...options.slice(0, 1), other] });
+        say(words);
+        return { stopReason };
+      });
+      const { id } = await aStartedRun();
+
+      await harness.followUp(id, "no");
+
+      expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", answer: expected });
+    },
+  );
+
+  test("a turn that the agent cancels after a yes, or in a later turn, is still an error", async () => {
+    const cancelled: ScriptedTurn[] = [];
+    harness.agents.scripts.push(
+      async (turn) => {
+        await ask(turn, "p1");
+        return { stopReason: "cancelled" };
+      },
+      async (turn) => {
+        cancelled.push(turn);
+        return { stopReason: "cancelled" };
+      },
+    );
+    const run = await aStartedRun();
+    await harness.followUp(run.id, "no");
+    await harness.followUp(run.id, "again");
+
+    expect(cancelled).toHaveLength(1);
+    expect(await harness.run(run.id)).toMatchObject({ state: "ERROR" });
+  });
+
   test("a question is answered once, and only with an offered option", async () => {
     const run = await aBlockedRun();
 
