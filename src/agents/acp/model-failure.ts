@@ -5,14 +5,22 @@ import { bounded, codeOfStatus, KEY_REMEDY, saysQuotaIsGone } from "./agent-erro
 const PRICE_REMEDY =
   "Use a model with a price, limit tokens, minutes or turns instead, or set its price in ERRAND_MODEL_PRICES.";
 
+const REMEDIES: Partial<Record<ErrorCode, string>> = {
+  external_authentication_required: KEY_REMEDY,
+  invalid_request:
+    "Send a follow-up. The agent then starts a new session and is given the conversation so far. If that fails as well, choose another model.",
+};
+
 /** How the model's last answer ends a turn, according to the gateway. */
 function failureOf({ isUnpriced, message, status }: ModelFailure): AppError {
   if (isUnpriced === true) {
     return new AppError("operation_not_supported", bounded(message), { remedy: PRICE_REMEDY });
   }
   const code = codeFor(status, message);
-  const remedy = code === "external_authentication_required" ? { remedy: KEY_REMEDY } : {};
-  return new AppError(code, bounded(`The model answered with an error: ${message}`), remedy);
+  const remedy = REMEDIES[code];
+  return new AppError(code, bounded(`The model answered with an error: ${message}`), {
+    ...(remedy === undefined ? {} : { remedy }),
+  });
 }
 
 function codeFor(status: number | undefined, message: string): ErrorCode {

@@ -6,6 +6,7 @@ import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { isWorkedOn, needsLease } from "../runs/states.ts";
 import type { UnpushedWork } from "../threads/notice.ts";
+import { leavesSessionBroken } from "../turns/broken-session.ts";
 import { modeOf } from "../turns/turn-mode.ts";
 import { lostFiles } from "../workspaces/checkpoint-gaps.ts";
 import type { PreparedWorkspace } from "../workspaces/workspace.ts";
@@ -16,6 +17,9 @@ import { type RunFailure, runFailureOf } from "./attempt-abort.ts";
  * worker after another.
  */
 const LOST_ATTEMPTS_MAX = 3;
+
+const NEW_SESSION =
+  "Send a follow-up. The agent then starts a new session and is given the conversation so far.";
 
 /**
  * Claims a free, queued run; false when there is nothing to claim. An expired lease is left alone: its owner may be
@@ -156,6 +160,9 @@ export function decideTurnEnd(
     return true;
   }
   const failure = failureOf(stopReason);
+  if (leavesSessionBroken(stopReason)) {
+    edit.set({ agentSession: undefined });
+  }
   if (failure === undefined) {
     edit.notices.addUnpushed(unpushed);
     edit.moveTo("SUCCEEDED", success === undefined ? {} : { status: success });
@@ -210,6 +217,7 @@ function failureOf(stopReason: TurnEnd["stopReason"]): RunFailure | undefined {
       return {
         message: "The agent stopped: the model's token limit was reached.",
         errorCode: "invalid_request",
+        remedy: NEW_SESSION,
       };
     case "max_turn_requests":
       return {
@@ -217,7 +225,11 @@ function failureOf(stopReason: TurnEnd["stopReason"]): RunFailure | undefined {
         errorCode: "invalid_request",
       };
     case "refusal":
-      return { message: "The agent refused to continue.", errorCode: "invalid_request" };
+      return {
+        message: "The agent refused to continue.",
+        errorCode: "invalid_request",
+        remedy: NEW_SESSION,
+      };
     case "cancelled":
       return runFailureOf(
         new AppError("internal_error", "The agent ended its turn as cancelled.", { reason: "agent_error" }),

@@ -198,7 +198,8 @@ export interface RunProgress {
   readonly attempt: number;
   /** The number of claims since the last turn that ended. Too many in a row end the run. */
   readonly lostAttempts: number;
-  readonly agentSession?: string;
+  /** The session to resume. Undefined: there is none, or the next turn could only fail in it. */
+  readonly agentSession?: string | undefined;
   /** The id of the data directory where the workspace was last ready. It has the newest files. */
   readonly disk?: string | undefined;
   /** The path of the workspace in the agent's session. Undefined: a path on the disk of its worker. */

@@ -18,6 +18,7 @@ import type { ChangeCollector } from "../workspaces/change-collector.ts";
 import type { TurnFiles } from "../workspaces/input-files.ts";
 import { AnswerCollector } from "./answer-collector.ts";
 import { limitOptions, shortenTexts } from "./bounded-question.ts";
+import { isSessionBroken } from "./broken-session.ts";
 import { earlierTurns } from "./earlier-turns.ts";
 import { PermissionBroker } from "./permission-broker.ts";
 import { Steering } from "./steering.ts";
@@ -221,6 +222,11 @@ export class TurnRunner {
       }
       await this.#withGrace(STEER_GRACE_MS, this.#steering.end());
       return first;
+    } catch (error) {
+      if (isSessionBroken(error, session)) {
+        await this.#services.lease.write((edit) => edit.set({ agentSession: undefined }));
+      }
+      throw error;
     } finally {
       this.#limits.end();
       budget.pause();

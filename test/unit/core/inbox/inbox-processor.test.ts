@@ -142,7 +142,9 @@ describe("a message that names the bot", () => {
     await harness.receive({ text: "status" });
 
     expect(harness.repliesShown()).toEqual([
-      expect.stringMatching(/^"Fix it" has failed\. The agent refused to continue\.\nhttp:\/\/here/),
+      expect.stringMatching(
+        /^"Fix it" has failed\. The agent refused to continue\.\nSend a follow-up\. .*\nhttp:\/\/here/,
+      ),
     ]);
   });
 
