@@ -34,7 +34,7 @@ async function tryCancel(changer: RunChanger, id: RunId, viewer: Viewer): Promis
   try {
     await changer.change(id, viewer, (edit) => {
       requireAllowed(evaluate("cancel", edit.run));
-      isChanged = decideCancel(edit, viewer.displayName);
+      isChanged = decideCancel(edit, viewer);
     });
   } catch (error) {
     return statusOf(error);

@@ -21,9 +21,9 @@ export function decideRequestRewrite(edit: RunEdit, prompt: string, tools: Appro
 }
 
 /** Cancels a run that nothing works on. */
-export function decideRequestWithdrawal(edit: RunEdit, by: string | undefined): void {
+export function decideRequestWithdrawal(edit: RunEdit, by: Viewer): void {
   requireHeld(edit.run);
-  decideCancel(edit, by, `${by ?? "The author"} withdrew the request before the work began.`);
+  decideCancel(edit, by, `${by.displayName ?? "The author"} withdrew the request before the work began.`);
 }
 
 /** Throws `not_authorized` unless the viewer wrote the request or is an administrator. */

@@ -1,13 +1,14 @@
 import { AppError } from "../errors.ts";
+import type { Viewer } from "../people/principal.ts";
 import type { RunEdit } from "./run-edit.ts";
 import { isEnded, STATE_PHRASES } from "./states.ts";
 
 /**
- * Cancels the run at once. A live attempt keeps its lease until its processes are gone: its `RunWatch` sees the new state
+ * Cancels the run at once and withdraws what was held for it, because the next follow-up would release all of that. A live attempt keeps its lease until its processes are gone: its `RunWatch` sees the new state
  * and stops the agent. Cancelling twice is not an error; cancelling a run that ended in another state is one. `why` is
  * shown with the state. Returns whether the state changed.
  */
-export function decideCancel(edit: RunEdit, by: string | undefined, why = cancelledBy(by)): boolean {
+export function decideCancel(edit: RunEdit, by: Canceller, why = cancelledBy(by)): boolean {
   const { state } = edit.run;
   if (state === "CANCELLED") {
     return false;
@@ -18,10 +19,21 @@ export function decideCancel(edit: RunEdit, by: string | undefined, why = cancel
     });
   }
   edit.set({ turnOpen: false, answer: undefined });
-  edit.moveTo("CANCELLED", { status: { message: why } });
+  const held = edit.waiting;
+  for (const followUp of held) {
+    edit.withdrawFollowUp(followUp, by.id);
+  }
+  const message = held.length === 0 ? why : `${why} ${withdrawn(held.length)}`;
+  edit.moveTo("CANCELLED", { status: { message } });
   return true;
 }
 
-function cancelledBy(name: string | undefined): string {
-  return name === undefined ? "Cancelled." : `Cancelled by ${name}.`;
+type Canceller = Pick<Viewer, "displayName" | "id">;
+
+function cancelledBy({ displayName }: Canceller): string {
+  return displayName === undefined ? "Cancelled." : `Cancelled by ${displayName}.`;
+}
+
+function withdrawn(count: number): string {
+  return count === 1 ? "One held follow-up was withdrawn." : `${count} held follow-ups were withdrawn.`;
 }

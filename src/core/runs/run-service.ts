@@ -198,7 +198,7 @@ export class RunService {
     const evaluate = await this.#changer.evaluator(viewer, extras.from);
     return this.#changer.change(id, viewer, (edit) => {
       requireAllowed(evaluate("cancel", edit.run));
-      decideCancel(edit, viewer.displayName);
+      decideCancel(edit, viewer);
       addExtras(edit, extras);
     });
   }
@@ -223,7 +223,7 @@ export class RunService {
   async withdrawRequest(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
     return this.#changer.change(id, viewer, (edit) => {
       requireAuthor(edit.run, viewer);
-      decideRequestWithdrawal(edit, viewer.displayName);
+      decideRequestWithdrawal(edit, viewer);
       addExtras(edit, extras);
     });
   }

@@ -116,7 +116,7 @@ interface RunningTurn {
   giving?: Promise<void> | undefined;
 }
 
-/** A run that was cancelled meanwhile keeps the follow-up for its next turn. */
+/** When the run was cancelled meanwhile, the follow-up was withdrawn. */
 export function decideSteered(edit: RunEdit, followUpId: string): void {
   if (!isWorkedOn(edit.run.state) || !edit.run.turnOpen) {
     return;

@@ -129,7 +129,7 @@ describe("a follow-up to a run that waits for approval", () => {
 test("a run that waits for approval can be cancelled", () => {
   const edit = anEdit(WAITING);
 
-  decideCancel(edit, "Ada");
+  decideCancel(edit, { id: ADA });
 
   expect(edit.done().progress).toMatchObject({ state: "CANCELLED", approval: APPROVAL });
 });

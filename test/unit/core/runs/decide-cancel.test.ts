@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { LeaseToken } from "../../../../src/core/ids.ts";
+import type { LeaseToken, PrincipalId } from "../../../../src/core/ids.ts";
 import { decideCancel } from "../../../../src/core/runs/decide-cancel.ts";
 import { anEdit } from "./edit.ts";
 
+const ADA = { id: "019cb000-0000-7000-8000-000000000001" as PrincipalId, displayName: "Ada" };
 const LEASE = { token: "t" as LeaseToken, worker: "w" };
 
 describe("cancelling", () => {
@@ -11,7 +12,7 @@ describe("cancelling", () => {
     (state) => {
       const edit = anEdit({ state, turnOpen: true, lease: LEASE });
 
-      expect(decideCancel(edit, "Ada")).toBe(true);
+      expect(decideCancel(edit, ADA)).toBe(true);
 
       const change = edit.done();
       expect(change.progress).toMatchObject({
@@ -28,7 +29,7 @@ describe("cancelling", () => {
   test("cancelling removes the question of a blocked run", () => {
     const edit = anEdit({ state: "BLOCKED", permission: { permissionId: "p", title: "?", options: [] } });
 
-    decideCancel(edit, undefined);
+    decideCancel(edit, { id: ADA.id });
 
     expect(edit.done().progress).toMatchObject({
       permission: undefined,
@@ -39,12 +40,12 @@ describe("cancelling", () => {
   test("a second cancel does nothing", () => {
     const edit = anEdit({ state: "CANCELLED" });
 
-    expect(decideCancel(edit, "Ada")).toBe(false);
+    expect(decideCancel(edit, ADA)).toBe(false);
     expect(edit.done().events).toEqual([]);
   });
 
   test.each(["SUCCEEDED", "FAILED", "ERROR"] as const)("cancelling a run that is %s is refused", (state) => {
-    expect(() => decideCancel(anEdit({ state }), "Ada")).toThrow(
+    expect(() => decideCancel(anEdit({ state }), ADA)).toThrow(
       expect.objectContaining({
         code: "invalid_request",
         retryable: false,

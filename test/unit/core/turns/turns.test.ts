@@ -56,6 +56,29 @@ describe("follow-ups", () => {
     expect(harness.workspaces.forgotten).toEqual(["checkpoint-1", "work-1"]);
   });
 
+  test("cancelling withdraws everything that was held, so that the next follow-up is given alone", async () => {
+    harness.agents.scripts.push(untilCancelled);
+    await harness.start();
+    const { id } = await harness.create();
+    await quiet();
+    for (let index = 0; index < 20; index++) {
+      await harness.followUp(id, `later ${index}`);
+    }
+
+    await harness.cancel(id);
+    await harness.clock.advance(5_000);
+    expect(await harness.run(id)).toMatchObject({
+      state: "CANCELLED",
+      statusMessage: { message: expect.stringMatching(/20 held follow-ups were withdrawn\.$/) },
+    });
+    await harness.followUp(id, "the next");
+
+    expect(harness.agents.prompts.at(-1)).toBe("the next");
+    const followUps = await harness.storage.followUps.list(id, 0, 100);
+    expect(followUps.filter(({ withdrawnAt }) => withdrawnAt !== undefined)).toHaveLength(20);
+    expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED" });
+  });
+
   test("a follow-up to an agent without memory comes with the earlier conversation", async () => {
     harness.agents.remembers = false;
     await harness.start();
