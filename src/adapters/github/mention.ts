@@ -1,3 +1,4 @@
+import { quotedMailStart } from "../../core/own-words.ts";
 import { splitMarkdown } from "./markdown-parts.ts";
 import { visibleText } from "./plain-text.ts";
 
@@ -47,7 +48,7 @@ function mentionsIn(visible: string, name: string): RegExpExecArray[] {
   return [...masked(visible).matchAll(pattern)];
 }
 
-/** The text with code and quotes replaced by blanks of the same length. */
+/** The text with code, quotes and quoted mail replaced by blanks of the same length. */
 function masked(visible: string): string {
   const parts = splitMarkdown(visible);
   const outsideCode = parts.map((part) => (part.kind === "text" ? part.source : blank(part.source))).join("");
@@ -57,12 +58,13 @@ function masked(visible: string): string {
 }
 
 /**
- * True for lines that are quoted or indented code. An indented line in a list is a paragraph of the list, not code.
+ * True for lines that are quoted, indented code, or the mail that a reply by mail has below it. An indented line in a list is a paragraph of the list, not code.
  */
 function hiddenLines(lines: readonly string[]): boolean[] {
   let isInList = false;
   let mayBeCode = true;
-  return lines.map((line) => {
+  const mailStart = quotedMailStart(lines);
+  return lines.map((line, index) => {
     const isBlank = line.trim() === "";
     if (LIST_ITEM.test(line) && !INDENTED.test(line)) {
       isInList = true;
@@ -71,7 +73,7 @@ function hiddenLines(lines: readonly string[]): boolean[] {
     }
     const isCode = !isBlank && !isInList && mayBeCode && INDENTED.test(line);
     mayBeCode = isBlank || isCode;
-    return isCode || QUOTED.test(line);
+    return isCode || QUOTED.test(line) || index >= mailStart;
   });
 }
 

@@ -1,4 +1,5 @@
 import { storeInputFiles } from "../input-files/input-file.ts";
+import { wordsFirst } from "../own-words.ts";
 import type { FollowUpEffect } from "../runs/decide-follow-up.ts";
 import type { NewRun } from "../runs/new-run.ts";
 import { retriedRun } from "../runs/retried-run.ts";
@@ -55,7 +56,9 @@ export async function handleMessage(context: AuthorizedContext, deps: InboxDeps)
     case "aside":
       throw new Error("An aside is ignored before its author is authorized.");
     case "work":
-      return thread.runId === undefined ? create(context, deps, message.text) : followUp(context, deps);
+      return thread.runId === undefined
+        ? create(context, deps, wordsFirst(message.text))
+        : followUp(context, deps);
     default:
       return command satisfies never;
   }
@@ -226,8 +229,8 @@ function noticesFor(
 }
 
 const QUESTION_OPEN =
-  "The agent gets this message with its next turn. Its question is still open: answer with yes, no or the name of " +
-  "an option.";
+  "The agent gets this message with its next turn. Its question is still open, because this was no answer: answer with " +
+  "yes, no or the name of an option, and nothing else.";
 
 /** Stops the run of the thread, and requests in it that wait for a choice. */
 async function stop(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {

@@ -1,3 +1,4 @@
+import { type SplitText, splitText, wordsFirst } from "../own-words.ts";
 import type { InboundMessage } from "../threads/thread-adapter.ts";
 
 /** What a message asks for. A message without a control word is work for the agent. */
@@ -24,32 +25,34 @@ const NEW = /^new(?:\s+run)?\s*[:,]?\s+(\S[\s\S]*)$/i;
 /** Beside one of these words, a file is work for the agent. */
 const WORDS_ALONE: ReadonlySet<Command["kind"]> = new Set(["status", "help", "retry", "mute", "unmute"]);
 
+/** What people's tools add around the words, such as a quote, does not hide a control word. */
 export function parseCommand({ files = [], text }: Pick<InboundMessage, "files" | "text">): Command {
-  const command = wordIn(text.trim());
+  const command = wordIn(splitText(text), text);
   return files.length > 0 && WORDS_ALONE.has(command.kind) ? { kind: "work" } : command;
 }
 
-function wordIn(trimmed: string): Command {
-  if (STOP.test(trimmed)) {
+function wordIn({ quote, tail, words }: SplitText, text: string): Command {
+  if (STOP.test(words)) {
     return { kind: "stop" };
   }
-  if (STATUS.test(trimmed)) {
+  if (STATUS.test(words)) {
     return { kind: "status" };
   }
-  if (ASIDE.test(trimmed)) {
+  if (ASIDE.test(words)) {
     return { kind: "aside" };
   }
-  if (RETRY.test(trimmed)) {
+  if (RETRY.test(words)) {
     return { kind: "retry" };
   }
-  const [, mute] = MUTE.exec(trimmed) ?? [];
+  const [, mute] = MUTE.exec(words) ?? [];
   if (mute !== undefined) {
     return { kind: mute.toLowerCase() === "mute" ? "mute" : "unmute" };
   }
-  if (HELP.test(trimmed)) {
+  // A quote without words is what the author wants to say.
+  if (HELP.test(words) && quote === "" && tail === "") {
     return { kind: "help" };
   }
-  const prompt = NEW.exec(trimmed)?.[1];
+  const prompt = (NEW.exec(text.trim()) ?? NEW.exec(wordsFirst(text).trim()))?.[1];
   return prompt === undefined ? { kind: "work" } : { kind: "new", prompt };
 }
 

@@ -3,6 +3,7 @@ import { AppError } from "../errors.ts";
 import type { PrincipalId } from "../ids.ts";
 import type { FollowUpFile, InputFile } from "../input-files/input-file.ts";
 import { filesOfFollowUp } from "../input-files/input-paths.ts";
+import { ownWords } from "../own-words.ts";
 import type { PolicyAction } from "../policies/policy.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Digest } from "../ports/digest.ts";
@@ -219,8 +220,9 @@ export interface TextAnswer {
  * requests of the agent. A message allows nothing that its author may not have seen: a question of which threads show
  * only a part.
  */
-export function answerIn(permission: PendingPermission, text: string): TextAnswer | undefined {
-  const named = optionNamedBy(permission, text);
+export function answerIn(permission: PendingPermission, message: string): TextAnswer | undefined {
+  const text = ownWords(message);
+  const named = optionNamedBy(permission, message) ?? optionNamedBy(permission, text);
   if (named !== undefined) {
     const isAllowed = !named.kind.startsWith("allow") || shownQuestion(permission).isWhole;
     return isAllowed ? { option: named } : undefined;

@@ -13,20 +13,20 @@ export class PermissionBroker {
   readonly #idleMs: number;
   #waiting: { readonly permissionId: string; answer(optionId: string | null | undefined): void } | undefined;
   #lastQuestion: Promise<unknown> = Promise.resolve();
-  #refusedTitle: string | undefined;
+  #refused: PermissionRequest | undefined;
 
   constructor(services: Pick<AttemptServices, "abort" | "deps" | "lease" | "slot">, idleMs: number) {
     this.#services = services;
     this.#idleMs = idleMs;
   }
 
-  /** The title of the turn's last question, if the answer was "no". */
-  get refusedTitle(): string | undefined {
-    return this.#refusedTitle;
+  /** The turn's last question, if the answer was "no". */
+  get refused(): PermissionRequest | undefined {
+    return this.#refused;
   }
 
   beginTurn(): void {
-    this.#refusedTitle = undefined;
+    this.#refused = undefined;
   }
 
   ask(request: PermissionRequest): Promise<string | undefined> {
@@ -64,7 +64,7 @@ export class PermissionBroker {
     const optionId = await answer;
     stopWait();
     this.#waiting = undefined;
-    this.#refusedTitle = isRefusal(request, optionId) ? request.title : undefined;
+    this.#refused = isRefusal(request, optionId) ? request : undefined;
     const answeredMs = deps.clock.elapsedMs();
     // Without a slot the agent must not continue. The end of the attempt keeps the answer for the next one.
     if (optionId === undefined || !(await slot.reacquire())) {

@@ -47,6 +47,11 @@ export function questionLine({ command, diff, paths = [], title }: PermissionReq
     : `The agent asks to change: ${oneLine(paths.join(", "))}`;
 }
 
+/** The answer of a turn that a refusal has ended without a word of the agent. */
+export function refusalLine({ command, diff, paths = [], title }: PermissionRequest): string {
+  return `You said no to: ${oneLine(command ?? (diff === undefined ? title : paths.join(", ")))}`;
+}
+
 function oneLine(text: string): string {
   return cutText(withHiddenShown(text.replaceAll(/\s+/g, " ").trim()), LINE_LENGTH_MAX);
 }

@@ -21,6 +21,7 @@ import { limitOptions, shortenTexts } from "./bounded-question.ts";
 import { isSessionBroken } from "./broken-session.ts";
 import { earlierTurns } from "./earlier-turns.ts";
 import { PermissionBroker } from "./permission-broker.ts";
+import { refusalLine } from "./question-text.ts";
 import { Steering } from "./steering.ts";
 import { turnText } from "./turn-input.ts";
 import { promptModeOf } from "./turn-mode.ts";
@@ -261,7 +262,7 @@ export class TurnRunner {
   async #finish(reported: TurnEnd): Promise<boolean> {
     const { abort, clean, meter, recorder, saver } = this.#services;
     await recorder.flush();
-    const { end, answer } = afterRefusal(reported, clean(this.#answer.text), this.#permissions.refusedTitle);
+    const { end, answer } = afterRefusal(reported, clean(this.#answer.text), this.#permissions.refused);
     const counted = meter.endTurn(end);
     // What the agent reports at the end of its turn counts too.
     this.checkBudget();
@@ -302,12 +303,12 @@ export class TurnRunner {
 function afterRefusal(
   end: TurnEnd,
   answer: string,
-  title: string | undefined,
+  refused: PermissionRequest | undefined,
 ): { readonly end: TurnEnd; readonly answer: string } {
   const isByRefusal = end.stopReason === "cancelled" || end.stopReason === "refusal";
-  return title === undefined || !isByRefusal
+  return refused === undefined || !isByRefusal
     ? { end, answer }
-    : { end: { ...end, stopReason: "end_turn" }, answer: answer || `You said no to: ${title}` };
+    : { end: { ...end, stopReason: "end_turn" }, answer: answer || refusalLine(refused) };
 }
 
 const DEFAULT_IDLE_MINUTES = 10;

@@ -21,6 +21,12 @@ test.each([
   ["Thanks.\n/errand fix it", "Thanks.\nfix it"],
   ["/errand", ""],
   ["@errand explain `<!-- x -->`", "explain `<!-- x -->`"],
+  [
+    "On 2 Mar 2026, at 10:12, Bob wrote:\n> @errand no\n\n@errand stop",
+    "On 2 Mar 2026, at 10:12, Bob wrote:\n> @errand no\n\nstop",
+  ],
+  ["From: 1.2\nTo: 1.3\n@errand upgrade", "From: 1.2\nTo: 1.3\nupgrade"],
+  ["@errand stop\n\nFrom: x\nSent: y\n\n@errand go", "stop\n\nFrom: x\nSent: y\n\n@errand go"],
 ])("%j mentions the bot", (markdown, rest) => {
   expect(hasMention(markdown, "errand")).toBe(true);
   expect(withoutMention(markdown, "errand")).toBe(rest);
@@ -33,6 +39,10 @@ test.each([
   ["/errands fix it"],
   ["/errand/readme.md"],
   ["> /errand fix it"],
+  ["Thanks!\n\nFrom: x\nSent: Monday\n\n@errand fix it"],
+  ["Thanks!\n\nAm 02.03.2026 um 10:12 schrieb Bob:\n\n@errand fix it"],
+  ["Thanks!\n\nOn 2 Mar 2026, at 10:12, Bob\n<b@x.org> wrote:\n\n/errand fix it"],
+  ["Thanks!\n\n-----Original Message-----\n@errand fix it"],
   ["```\n/errand fix it\n```"],
   ["text\n\n    /errand in code"],
   ["<!-- /errand fix it -->"],

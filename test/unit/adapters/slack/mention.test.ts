@@ -4,6 +4,7 @@ import {
   startsWithOtherMention,
   withoutMention,
 } from "../../../../src/adapters/slack/mention.ts";
+import { parseCommand } from "../../../../src/core/inbox/parse-command.ts";
 
 const BOT = "U0BOT";
 
@@ -51,4 +52,10 @@ describe("the addressed user", () => {
     expect(startsWithOtherMention("<@U0BOT> look, <@U1>", BOT)).toBe(false);
     expect(startsWithOtherMention("look, <@U1>", BOT)).toBe(false);
   });
+});
+
+test("a quote of Slack does not hide a control word", () => {
+  const text = withoutMention("&gt; The agent asks: May I?\n<@U0BOT> stop", "U0BOT");
+
+  expect(parseCommand({ text })).toEqual({ kind: "stop" });
 });
