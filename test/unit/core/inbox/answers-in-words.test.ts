@@ -24,7 +24,9 @@ test("a text in a thread that is no answer leaves the question open, and the thr
 
   const { permission, state } = await harness.run(id);
   expect([state, permission?.answer]).toEqual(["BLOCKED", undefined]);
-  expect(harness.repliesShown()).toEqual([expect.stringMatching(/question is still open, because this was no answer.*yes, no or the name/)]);
+  expect(harness.repliesShown()).toEqual([
+    expect.stringMatching(/question is still open, because this was no answer.*yes, no or the name/),
+  ]);
 });
 
 test("a quote, a signature and a quoted mail around an answer or a stop do not hide it", async () => {
