@@ -55,6 +55,8 @@ export async function describeRealAgent(name: string): Promise<void> {
       expect(environments().filter((each) => each.includes(REAL_KEY))).toEqual([]);
     });
 
+    promiseNothingAfterTheTurn(name, () => real);
+
     test("the agent uses a local MCP server that has its own secret", async () => {
       const env = { PINGER_SECRET: "of-the-run" };
       const program = join(real.harness.workspace.directory, "pinger.mjs");
@@ -195,6 +197,8 @@ export async function describeRealAgentBriefly(name: string): Promise<void> {
       expect(await processesWith(REAL_KEY)).toEqual([]);
     });
 
+    promiseNothingAfterTheTurn(name, () => real);
+
     test(`${name} is stopped in the middle of a command within 5 seconds and leaves no process`, async () => {
       const seconds = uniqueSeconds();
       const { session } = await real.start();
@@ -229,6 +233,21 @@ export async function describeRealAgentBriefly(name: string): Promise<void> {
         message: expect.stringContaining("no such key"),
       });
     });
+  });
+}
+
+/** Processes end with the turn, so the agent must know that, and its model must not be offered tools that outlive it. */
+function promiseNothingAfterTheTurn(name: string, real: () => RealAgentHarness): void {
+  test("the model is told that nothing outlives the turn, and gets no tool for timers", async () => {
+    const { session } = await real().start();
+
+    await session.prompt(ordered({ say: "hello" }));
+
+    const requests = real().model.requests().join();
+    expect(requests).toContain("When you end your turn, all your processes are ended");
+    expect(requests).not.toMatch(/"name":"(?:Cron\w+|Monitor|RemoteTrigger|ScheduleWakeup)"/);
+    // Qwen has no switch for subagents in the background.
+    expect(requests.includes('"run_in_background":')).toBe(name === "qwen");
   });
 }
 

@@ -59,11 +59,12 @@ export function createAcpRunner(options: AcpRunnerOptions): AgentRunner {
 
 async function startSession(
   options: AcpRunnerOptions,
-  request: AgentStart,
+  given: AgentStart,
   observer: AgentObserver,
 ): Promise<AgentSession> {
-  const agent = findAgent(options.catalogue, request.agent);
+  const agent = findAgent(options.catalogue, given.agent);
   options.requireSandboxFor(agent);
+  const request = agent.npmPackage === undefined ? given : withStandingInstructions(given);
   const prepared = { agent, launch: await prepareLaunch(options, agent, request, observer) };
   await checkMcpServers(options, prepared, request);
   try {
@@ -77,6 +78,15 @@ async function startSession(
     const { previousSession: _, ...fresh } = request;
     return await new SessionStart(options, prepared, fresh, observer).run();
   }
+}
+
+const STANDING_INSTRUCTIONS =
+  "When you end your turn, all your processes are ended: commands in the background, timers and subagents do not " +
+  "survive it, and nobody reads what you say later. Wait for everything that you start before you end your turn.";
+
+function withStandingInstructions(start: AgentStart): AgentStart {
+  const basePrompt = [start.basePrompt, STANDING_INSTRUCTIONS].filter(Boolean).join("\n\n");
+  return { ...start, basePrompt };
 }
 
 function findAgent(catalogue: AcpRunnerOptions["catalogue"], name: string): AgentDefinition {

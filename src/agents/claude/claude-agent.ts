@@ -5,6 +5,16 @@ import { ANTHROPIC_MODELS } from "../known-models.ts";
 /** During its own ten retries the agent reports nothing. */
 const RETRIES = "2";
 
+/** Tools whose work comes after the end of a turn, when the agent's processes no longer exist. */
+const TOOLS_AFTER_THE_TURN = [
+  "CronCreate",
+  "CronDelete",
+  "CronList",
+  "Monitor",
+  "RemoteTrigger",
+  "ScheduleWakeup",
+];
+
 export const claudeAgent: AgentDefinition = {
   name: "claude",
   displayName: "Claude Code",
@@ -35,6 +45,12 @@ export const claudeAgent: AgentDefinition = {
       DISABLE_AUTOUPDATER: "1",
       // Otherwise the agent hides the tools of MCP servers behind its own search.
       ENABLE_TOOL_SEARCH: "false",
+      // Commands and subagents in the background would end with the turn.
+      CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
+      CLAUDE_CODE_DISABLE_CRON: "1",
+    },
+    files: {
+      ".claude/settings.json": JSON.stringify({ permissions: { deny: TOOLS_AFTER_THE_TURN } }),
     },
     readable: [directory, process.execPath],
     setsModel: model !== undefined,

@@ -26,6 +26,8 @@ export const qwenAgent: AgentDefinition = {
       QWEN_TELEMETRY_ENABLED: "false",
       // Otherwise the agent restarts itself in another process.
       QWEN_CODE_NO_RELAUNCH: "true",
+      // A timer would end with the turn.
+      QWEN_CODE_DISABLE_CRON: "1",
     },
     readable: [directory, process.execPath],
     authenticate: "openai",
