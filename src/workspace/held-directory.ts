@@ -8,7 +8,11 @@ const HELD = process.platform === "linux" ? "/proc/self/fd" : undefined;
 /** The entry is gone, or is another kind of file by now. */
 const GONE = ["ENOENT", "ELOOP", "ENOTDIR", "ENXIO", "EINVAL"];
 /** The entry exists, but its content cannot be read. */
-const REFUSED = ["EACCES", "EPERM", "EIO"];
+const REFUSED = ["EACCES", "EPERM", "EIO", "ENAMETOOLONG"];
+/** Programs fail at paths of more than 4,096 bytes, and on another worker the same path may begin with a longer one. */
+const PATH_BYTES_MAX = 3_000;
+const LEVELS_MAX = 200;
+const SHOWN_CHARS = 200;
 
 /** The reason why an entry cannot be stored, for people. */
 export interface Unstorable {
@@ -17,6 +21,18 @@ export interface Unstorable {
 
 const UNREADABLE: Unstorable = { unstorable: "it cannot be read" };
 const DEVICE: Unstorable = { unstorable: "it is a device" };
+
+export const TOO_DEEP: Unstorable = { unstorable: "it lies in too many folders" };
+
+/** Whether the path, which is relative to the run directory, is longer than can be stored. Nothing below it is looked at. */
+export function isTooDeep(path: string): boolean {
+  return Buffer.byteLength(path) > PATH_BYTES_MAX || path.split("/").length > LEVELS_MAX;
+}
+
+/** The path for people. */
+export function shownPath(path: string): string {
+  return path.length > SHOWN_CHARS ? `${path.slice(0, SHOWN_CHARS)}…` : path;
+}
 
 /** An entry of a directory; a file is open. */
 export interface Held {

@@ -2,7 +2,14 @@ import type { Dirent, Stats } from "node:fs";
 import { type FileHandle, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { Header, type HeaderData, Pack, ReadEntry } from "tar";
-import { type Held, HeldDirectory } from "./held-directory.ts";
+import {
+  type Held,
+  HeldDirectory,
+  isTooDeep,
+  shownPath,
+  TOO_DEEP,
+  type Unstorable,
+} from "./held-directory.ts";
 
 export interface ArchiveLimits {
   /** The limit of the compressed archive. */
@@ -31,8 +38,8 @@ export interface PackOptions {
 const READ_BYTES = 2 ** 20;
 
 /**
- * Packs members of a directory as a gzipped tar. Symbolic links stay links and are not followed. Devices and files that
- * cannot be read are left out and reported. Sockets, pipes, and files that disappear or are replaced meanwhile are left
+ * Packs members of a directory as a gzipped tar. Symbolic links stay links and are not followed. Devices, files that
+ * cannot be read and files in too many folders are left out and reported. Sockets, pipes, and files that disappear or are replaced meanwhile are left
  * out without a report. The tar library does not collect the files, because it opens them by path: an agent may change
  * files at any time, and a hostile one could redirect paths to our own files.
  */
@@ -64,15 +71,15 @@ async function* entriesBelow(
   for (const above of paths) {
     const opened = await HeldDirectory.open(root, above);
     if (opened !== undefined && "unstorable" in opened) {
-      report?.(above, opened.unstorable);
+      report?.(shownPath(above), opened.unstorable);
       continue;
     }
     await using directory = opened;
     for (const listed of await listOf(directory, above === "" ? members : undefined)) {
       const path = join(above, listed.name);
-      const held = isWanted?.(path) === false ? undefined : await directory?.look(listed);
+      const held = isWanted?.(path) === false ? undefined : await look(directory, path, listed);
       if (held !== undefined && "unstorable" in held) {
-        report?.(path, held.unstorable);
+        report?.(shownPath(path), held.unstorable);
         continue;
       }
       await using _file = held?.file;
@@ -89,6 +96,14 @@ async function* entriesBelow(
       yield { ...held, path };
     }
   }
+}
+
+async function look(
+  directory: HeldDirectory | undefined,
+  path: string,
+  listed: Dirent,
+): Promise<Held | Unstorable | undefined> {
+  return isTooDeep(path) ? TOO_DEEP : directory?.look(listed);
 }
 
 async function listOf(

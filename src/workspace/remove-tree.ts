@@ -1,24 +1,20 @@
-import { chmod, lstat, readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { lstat, rm } from "node:fs/promises";
+import { runProgram } from "../child-process/run-program.ts";
 
-const PRIVATE = 0o700;
+const REMOVE_MS = 600_000;
 
-/** Also removes read-only directories, such as those of Go's module cache. */
+/**
+ * Also removes read-only directories, such as those of Go's module cache, and paths that are too long for one call of the
+ * system. The programs do not follow links.
+ */
 export async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
   } catch {
-    await makeWritable(path);
-    await rm(path, { recursive: true, force: true });
-  }
-}
-
-async function makeWritable(directory: string): Promise<void> {
-  if (!(await lstat(directory)).isDirectory()) {
-    return;
-  }
-  await chmod(directory, PRIVATE);
-  for (const entry of await readdir(directory)) {
-    await makeWritable(join(directory, entry));
+    const options = { timeoutMs: REMOVE_MS };
+    if ((await lstat(path)).isDirectory()) {
+      await runProgram("chmod", ["-R", "u+rwx", "--", path], options);
+    }
+    await runProgram("rm", ["-rf", "--", path], options);
   }
 }

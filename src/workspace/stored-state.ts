@@ -4,7 +4,7 @@ import { readFile, realpath, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { identityOf, isUnchanged, listGone } from "./base-manifest.ts";
-import { HeldDirectory } from "./held-directory.ts";
+import { HeldDirectory, isTooDeep } from "./held-directory.ts";
 import { WRITABLE_FOLDERS } from "./run-directory.ts";
 
 const FILE = "stored.json";
@@ -112,7 +112,7 @@ async function* statsBelow(runPath: string): AsyncGenerator<{ readonly path: str
     const stats = await Promise.all(listed.map((entry) => directory.stat(entry)));
     for (const [index, stat] of stats.entries()) {
       const path = join(above, listed[index]?.name ?? "");
-      if (stat?.isDirectory()) {
+      if (stat?.isDirectory() && !isTooDeep(path)) {
         paths.push(path);
       }
       if (stat !== undefined) {

@@ -12,6 +12,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { isTooDeep } from "./held-directory.ts";
 
 export interface Written {
   /** Files and links that contain the path where they were made, relative to the directory. */
@@ -61,13 +62,19 @@ export async function rewrite(
   }
 }
 
-/** Does not follow links, and skips directories that we may not read. */
-async function* entriesBelow(directory: string): AsyncGenerator<Dirent> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries) {
-    yield entry;
-    if (entry.isDirectory()) {
-      yield* entriesBelow(join(directory, entry.name));
+/** Does not follow links, and skips directories that we may not read and what lies too deep to be stored. */
+async function* entriesBelow(root: string): AsyncGenerator<Dirent> {
+  const directories = [root];
+  for (const directory of directories) {
+    for (const entry of await readdir(directory, { withFileTypes: true }).catch(() => [])) {
+      const place = join(directory, entry.name);
+      if (isTooDeep(relative(root, place))) {
+        continue;
+      }
+      yield entry;
+      if (entry.isDirectory()) {
+        directories.push(place);
+      }
     }
   }
 }
