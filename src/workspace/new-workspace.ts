@@ -4,6 +4,7 @@ import { isSameRepository } from "../core/repositories/repository-name.ts";
 import type { SkillPlace } from "../core/skills/skill.ts";
 import type { InitialContents, PlannedRepository, Preparation } from "../core/workspaces/workspace.ts";
 import { writeManifest } from "./base-manifest.ts";
+import { findGivenState } from "./changes/given-state.ts";
 import { environmentKey, setupOf } from "./environment-key.ts";
 import { writeInputFiles } from "./input-files.ts";
 import { foldersFor } from "./repository-folders.ts";
@@ -174,10 +175,34 @@ export class NewWorkspace {
       return record;
     }
     await setUp(deps, preparation, await run.workspaceOf(record, deps.sandbox), steps, commands);
+    const ready = { ...record, repositories: await this.#noteGiven(record) };
     if (key !== undefined && commands.length > 0) {
-      await deps.prepared.keep(run.path, key, record, this.#givenPlaces());
+      await deps.prepared.keep(run.path, key, ready, this.#givenPlaces());
     }
-    return record;
+    return ready;
+  }
+
+  /** What differs from the commits before the agent starts is not its work. In an older workspace that is not known. */
+  async #noteGiven(record: WorkspaceRecord): Promise<ClonedRepository[]> {
+    const { deps, preparation, run } = this.#options;
+    const { gateway, plan, runId } = preparation;
+    const workspace = await run.workspaceOf(record, deps.sandbox);
+    const runWorkspace = {
+      runId,
+      workspace,
+      gateway,
+      ...(plan.image === undefined ? {} : { image: plan.image }),
+    };
+    const fresh = new Set(this.#cloned().map(({ folder }) => folder));
+    const noted: ClonedRepository[] = [];
+    for (const repository of record.repositories) {
+      const isNew = fresh.has(repository.folder) && repository.given === undefined;
+      const given = isNew
+        ? await findGivenState(deps.sandbox, runWorkspace, repository, run.path)
+        : undefined;
+      noted.push(given === undefined ? repository : { ...repository, given });
+    }
+    return noted;
   }
 
   async #clone({ repository, step }: Planned): Promise<ClonedRepository> {

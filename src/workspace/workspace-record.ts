@@ -24,6 +24,16 @@ export const clonedRepository = z.object({
   committer: z.object({ name: z.string(), email: z.string() }).optional(),
   /** The template of pull requests in the commit. */
   template: z.string().optional(),
+  /** What differed from the commit when the agent got it, for the scripts of `changes`. */
+  given: z
+    .object({
+      /** When that was, in seconds. */
+      at: z.number(),
+      files: z.string(),
+      repositories: z.string(),
+      leftOut: z.array(z.string()),
+    })
+    .optional(),
 });
 
 const workspaceRecord = z.object({

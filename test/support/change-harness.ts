@@ -24,6 +24,7 @@ export interface ChangeHarnessOptions {
   /** The authorization with which the repositories are cloned. */
   readonly authorization?: string;
   readonly limits?: Partial<ChangeLimits>;
+  readonly setupCommands?: readonly string[];
 }
 
 /** A run with cloned repositories and a tracker of the changes in them. */
@@ -44,9 +45,9 @@ export class ChangeHarness {
 
   static async open(options: ChangeHarnessOptions): Promise<ChangeHarness> {
     const root = await mkdtemp(join(tmpdir(), "errand-changes-"));
-    const { authorization, gitUrl, repositories } = options;
+    const { authorization, gitUrl, repositories, setupCommands = [] } = options;
     const provider = aWorkspaceProvider(root, { gitUrl, authorize: async () => authorization });
-    const workspace = await provider.prepare(aPreparation(RUN, { plan: { repositories } }));
+    const workspace = await provider.prepare(aPreparation(RUN, { plan: { repositories, setupCommands } }));
     return new ChangeHarness(root, workspace, options);
   }
 

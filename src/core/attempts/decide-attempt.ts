@@ -124,6 +124,8 @@ export interface TurnResult {
   readonly success?: StatusMessage;
   /** The work so far, if the turn changed it and it must not be pushed. */
   readonly unpushed?: UnpushedWork;
+  /** Sentences about work that is not handed over. */
+  readonly remarks?: readonly string[];
   /** A limit of the run that the turn exceeded. */
   readonly failure?: RunFailure;
 }
@@ -137,7 +139,7 @@ export function decideTurnEnd(
   edit: RunEdit,
   end: TurnEnd,
   answer: string,
-  { failure: exceeded, success, unpushed }: TurnResult = {},
+  { failure: exceeded, remarks = [], success, unpushed }: TurnResult = {},
 ): boolean {
   const { stopReason, usage } = end;
   edit.record({ kind: "turn.ended", stopReason, answer, ...(usage === undefined ? {} : { usage }) });
@@ -146,6 +148,7 @@ export function decideTurnEnd(
   }
   edit.set({ turnOpen: false, lostAttempts: 0, permission: undefined });
   edit.setAnswer(answer);
+  edit.remark(remarks);
   if (exceeded !== undefined) {
     decideFailure(edit, exceeded);
     return false;

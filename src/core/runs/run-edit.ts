@@ -27,7 +27,7 @@ import { deliverJobs, runJob } from "./run-job.ts";
 import { RunNotices } from "./run-notices.ts";
 import type { RunAggregate } from "./run-store.ts";
 import { isEnded, isWorkedOn, type RunState, requireTransition } from "./states.ts";
-import { warningOf, withWarning } from "./warnings.ts";
+import { warningOf, warningText, withWarning } from "./warnings.ts";
 
 export interface EditTools {
   readonly now: Date;
@@ -191,6 +191,15 @@ export class RunEdit {
   /** Shows the user of the run a problem that does not end it. The same text again changes nothing. */
   warn(text: string): void {
     this.set({ warnings: withWarning(this.#progress.warnings ?? [], text) });
+  }
+
+  /** Warns of them, and shows those that are new beside the answer of the turn. */
+  remark(remarks: readonly string[]): void {
+    const known = this.#progress.warnings ?? [];
+    for (const text of remarks) {
+      this.warn(text);
+    }
+    this.notices.addRemarks(remarks.filter((text) => !known.includes(warningText(text))));
   }
 
   grantLease(lease: LeaseGrant): void {

@@ -38,6 +38,7 @@ export class RunNotices {
   #isCardChanged = false;
   #isActivityChanged = false;
   #unpushed: UnpushedWork | undefined;
+  #remarks: readonly string[] = [];
 
   constructor(changed: ChangedRun, aggregate: RunAggregate, writer: NoticeWriter) {
     this.#changed = changed;
@@ -99,10 +100,15 @@ export class RunNotices {
     this.#unpushed = work;
   }
 
+  /** The answer also says these sentences. */
+  addRemarks(remarks: readonly string[]): void {
+    this.#remarks = remarks;
+  }
+
   /** Posts the final answer of a turn, unless the turn is private. */
   postAnswer(): void {
     const { isPrivate, run } = this.#changed;
-    const { answer = "" } = run;
+    const answer = [run.answer ?? "", ...this.#remarks].filter((text) => text !== "").join("\n\n");
     if ((answer !== "" || this.#unpushed !== undefined) && !isPrivate) {
       this.#postResult("answer", answer);
     }

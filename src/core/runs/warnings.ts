@@ -34,9 +34,14 @@ function listOf(files: readonly { readonly path: string; readonly reason: string
   return files.map(({ path, reason }) => `${path} (${reason})`).join(", ");
 }
 
+/** The text as it is stored. */
+export function warningText(text: string): string {
+  return cutText(text, WARNING_LENGTH_MAX);
+}
+
 /** The warnings with one more. A text that is among them changes nothing. */
 export function withWarning(warnings: readonly string[], text: string): readonly string[] {
-  const warning = cutText(text, WARNING_LENGTH_MAX);
+  const warning = warningText(text);
   if (warnings.includes(warning) || warnings.length >= WARNINGS_MAX) {
     return warnings;
   }

@@ -11,6 +11,7 @@ import { isPatchOnly } from "../runs/home-repository.ts";
 import type { Run, StatusMessage } from "../runs/run.ts";
 import type { UnpushedWork } from "../threads/notice.ts";
 import { statusText } from "../threads/notice-writer.ts";
+import { leftOutWords } from "./left-out-work.ts";
 import { type Changed, PatchFiles } from "./patch-files.ts";
 import type { RepositoryChanges } from "./repository-changes.ts";
 import type { CollectedFile } from "./workspace.ts";
@@ -23,6 +24,8 @@ export interface CollectedChanges {
   readonly success?: StatusMessage;
   /** The work so far, if the turn changed it and it must not be pushed. */
   readonly unpushed?: UnpushedWork;
+  /** Sentences about work that is not handed over, for the run and its threads. */
+  readonly remarks?: readonly string[];
 }
 
 const NOTHING: CollectedChanges = { files: [] };
@@ -103,7 +106,8 @@ export class ChangeCollector {
     );
     const files = [...(ofTurn?.files ?? []), ...left.map(({ file }) => file)];
     const changes = ofRun && (await this.#changesOf(turn, ofRun, this.#pullRequests.branches()));
-    return { files, ...changes, ...this.#endOf(url, ofTurn, ofRun) };
+    const remarks = this.#services.clean(leftOutWords(ofRun?.leftOut ?? []));
+    return { files, ...changes, remarks, ...this.#endOf(url, ofTurn, ofRun) };
   }
 
   /** How the run ends if this was its last turn and it succeeded. */

@@ -8,7 +8,7 @@ export interface ChangeTracker {
   /** Records the state of the repositories before a turn. */
   takeSnapshot(runWorkspace: RunWorkspace): Promise<void>;
   /** The changes since that snapshot, or since the repositories were cloned. Lists only changed repositories. */
-  diff(runWorkspace: RunWorkspace, since: "snapshot" | "clone"): Promise<readonly RepositoryDiff[]>;
+  diff(runWorkspace: RunWorkspace, since: "snapshot" | "clone"): Promise<WorkspaceChanges>;
   /**
    * Commits uncommitted changes, and pushes everything since the clone to `branch`, which is created or moved.
    * Undefined when there is nothing to push. Can be repeated.
@@ -16,6 +16,21 @@ export interface ChangeTracker {
   push(runWorkspace: RunWorkspace, push: BranchPush): Promise<PushedWork | undefined>;
   /** The repository's template of pull requests, as it was cloned. */
   templateOf(runWorkspace: RunWorkspace, repository: RepositoryName): Promise<string | undefined>;
+}
+
+export interface WorkspaceChanges {
+  readonly diffs: readonly RepositoryDiff[];
+  /** What the agent made that neither a diff nor a push contains. */
+  readonly leftOut: readonly LeftOutWork[];
+}
+
+export const LEFT_OUT_REASONS = ["large", "unreadable", "deep", "repository", "submodule"] as const;
+
+/** A file or folder that is in no diff. */
+export interface LeftOutWork {
+  readonly repository: RepositoryName;
+  readonly reason: (typeof LEFT_OUT_REASONS)[number];
+  readonly path: string;
 }
 
 export interface RepositoryDiff {

@@ -1,7 +1,7 @@
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
 import { isSameName, type RepositoryName } from "../repositories/repository-name.ts";
 import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
-import type { RepositoryDiff } from "./change-tracker.ts";
+import type { LeftOutWork, RepositoryDiff } from "./change-tracker.ts";
 import type { CollectedFile, RunWorkspace, WorkspacePlan } from "./workspace.ts";
 
 export interface PatchFilesDeps extends Pick<AttemptDeps, "blobs" | "changes" | "clock"> {
@@ -16,6 +16,7 @@ export interface Changed {
   readonly repositories: readonly RepositoryName[];
   /** The same by repository. */
   readonly diffs: readonly StoredDiff[];
+  readonly leftOut: readonly LeftOutWork[];
 }
 
 /** A diff whose patch is stored. */
@@ -53,13 +54,15 @@ export class PatchFiles {
     const { changes, problem, runWorkspace } = this.#deps;
     try {
       const diffs: StoredDiff[] = [];
-      for (const diff of await changes.diff(runWorkspace, since)) {
+      const { diffs: found, leftOut } = await changes.diff(runWorkspace, since);
+      for (const diff of found) {
         diffs.push({ ...diff, file: await this.#store(diff, name) });
       }
       return {
         files: diffs.map(({ file }) => file),
         repositories: diffs.map(({ repository }) => repository),
         diffs,
+        leftOut,
       };
     } catch (error) {
       problem("The changes could not be stored as a patch", error);

@@ -6,7 +6,11 @@ import type { ScriptEnd } from "./sandboxed-script.ts";
 /**
  * Why the changes of a repository are unknown. The run is not to blame: the caller records the problem and continues.
  */
-export function changeProblem({ name, owner }: RepositoryName, { errorText, exit }: ScriptEnd): AppError {
+export function changeProblem(
+  { name, owner }: RepositoryName,
+  { errorText, exit }: ScriptEnd,
+  largeFiles: readonly string[] = [],
+): AppError {
   const said = errorText === "" ? "" : ` ${errorText}`;
   const problem = (why: string, remedy?: string) =>
     new AppError("operation_not_supported", `${why}${said}`, {
@@ -26,7 +30,12 @@ export function changeProblem({ name, owner }: RepositoryName, { errorText, exit
     case SCRIPT_ENDS.noRepository:
       return problem(`The repository ${repository} is no longer in the workspace, or broken.`);
     case SCRIPT_ENDS.notPushed:
-      return problem(`The changes in ${repository} could not be pushed.`);
+      return largeFiles.length === 0
+        ? problem(`The changes in ${repository} could not be pushed.`)
+        : problem(
+            `The changes in ${repository} could not be pushed. Their commits have large files: ${largeFiles.join(", ")}.`,
+            "If the host refuses files of this size, ask the agent to take them out of its commits.",
+          );
     default:
       return problem(`The changes in ${repository} cannot be read. ${exit.reason ?? ""}`.trim(), exit.remedy);
   }

@@ -1,3 +1,5 @@
+import { STAGING } from "./staging-script.ts";
+
 /**
  * Scripts for the sandbox. They run in the folder `$1` of a repository that its agent may have manipulated in any way. Git
  * is called with settings that take precedence over the repository's own. Anything that the repository still makes git
@@ -14,62 +16,74 @@ cd -P -- "$1" 2>/dev/null || exit 92
 export GIT_DIR="$PWD/.git" GIT_WORK_TREE="$PWD"
 g() {
   git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.untrackedCache=false -c core.pager=cat \\
-    -c core.attributesFile=/dev/null -c commit.gpgsign=false -c gc.auto=0 -c maintenance.auto=false \\
-    -c credential.helper= -c safe.directory='*' -c advice.addEmbeddedRepo=false "$@"
+    -c core.attributesFile=/dev/null -c core.quotePath=true -c commit.gpgsign=false -c gc.auto=0 \\
+    -c maintenance.auto=false -c credential.helper= -c safe.directory='*' -c advice.addEmbeddedRepo=false "$@"
 }
 index=$(g rev-parse --git-path index) || exit 92
 objects=$(g rev-parse --git-path objects) || exit 92
+base=$2
+${STAGING}
 `;
 
-/**
- * Files that are too large for a patch or a pull request, in the format of .gitignore. Tracked files are included
- * anyway.
- */
-const LARGE_FILES = `
-large="$SCRATCH/large"
-find . -name .git -prune -o -type f -size +20480 -print 2>/dev/null |
-  sed -e 's/[][\\*?!# ]/\\\\&/g' -e 's/^\\.//' > "$large"
-`;
-
-/**
- * Sets `$tree` to the current files, except ignored ones and those in the list `$large`. Index and repository do not
- * change. The copied index keeps its time, by which git recognises files that changed in the second in which it was
- * written.
- */
-const TREE = `
+/** Works on a copy of the index. It keeps its time, by which git recognises files that changed in the same second. */
+const OWN_INDEX = `
+[ -n "$OBJECTS" ] || { OBJECTS="$SCRATCH/objects" && mkdir "$OBJECTS"; } || exit 93
 export GIT_INDEX_FILE="$SCRATCH/index" GIT_OBJECT_DIRECTORY="$OBJECTS" GIT_ALTERNATE_OBJECT_DIRECTORIES="$objects"
 cp -p -- "$index" "$GIT_INDEX_FILE" 2>/dev/null
-g -c core.excludesFile="$large" add -A --ignore-errors . >/dev/null 2>&1
+`;
+
+/** Sets `$tree` to the current files. Index and repository do not change. */
+const TREE = `${OWN_INDEX}
+stage
 tree=$(g write-tree 2>/dev/null)
 if [ -z "$tree" ]; then
   rm -f "$GIT_INDEX_FILE"
-  g -c core.excludesFile="$large" add -A --ignore-errors . >/dev/null 2>&1
+  stage
   tree=$(g write-tree) || exit 93
 fi
 `;
 
-const SNAPSHOT = `${LARGE_FILES}${TREE}`;
-
-/** Prints the id of the tree. */
-export const PRINT_SNAPSHOT = `${OPENING}${SNAPSHOT}
+/** Prints the id of the tree. `$2` is the commit that was cloned, as in all scripts. */
+export const PRINT_SNAPSHOT = `${OPENING}${TREE}
 printf '%s\\n' "$tree"
 `;
 
-/** How much of each of the two lists of files is printed. */
+/** How much of each list is printed. */
 export const LIST_BYTES = 262_144;
+/** How much is kept of the list of the files that differed from the commit before the agent started. */
+export const GIVEN_BYTES = 2 ** 20;
 
 /**
- * Prints, since `$2`: the number of files, whether some were left out, and the lengths of two lists; after that line
- * the lists (status and name, lines and name) and the patch.
+ * Prints what differs from the commit before the agent starts: the time, the lengths of three lists, and the lists: the
+ * files, the repositories inside this one, and what is left out. Git stages all files anew, because after a clone it trusts
+ * the index and overlooks what its filters would change.
  */
-export const DIFF = `${OPENING}${SNAPSHOT}
-from=$(g rev-parse --verify --quiet "$2^{tree}") || exit 93
+export const PRINT_GIVEN = `${OPENING}${OWN_INDEX}
+keep_repositories=1 names_left_out=1
+stage
+g add --renormalize . >/dev/null 2>&1
+g diff-index --cached --name-only --no-renames "$base" > "$SCRATCH/paths" || exit 93
+identify | head -c ${GIVEN_BYTES} > "$SCRATCH/files"
+head -c ${LIST_BYTES} "$SCRATCH/own-repositories" > "$SCRATCH/own"
+printf '%s %d %d %d\\n' "$(date +%s)" "$(wc -c < "$SCRATCH/files")" "$(wc -c < "$SCRATCH/own")" \\
+  "$(wc -c < "$SCRATCH/left")"
+cat "$SCRATCH/files" "$SCRATCH/own" "$SCRATCH/left"
+`;
+
+/**
+ * Prints, since `$3`: the number of files, and the lengths of three lists; after that line the lists (status and name,
+ * lines and name, what is left out) and the patch.
+ */
+export const DIFF = `${OPENING}
+names_left_out=1
+${TREE}
+from=$(g rev-parse --verify --quiet "$3^{tree}") || exit 93
 files=$(g diff-tree -r -M --name-only -z "$from" "$tree" | tr -dc '\\000' | wc -c) || exit 93
-left=$(g -c core.excludesFile=/dev/null ls-files --others --exclude-standard | head -c 1 | wc -c)
 g diff-tree -r -M --name-status -z "$from" "$tree" | head -c ${LIST_BYTES} > "$SCRATCH/names"
 g diff-tree -r -M --numstat -z "$from" "$tree" | head -c ${LIST_BYTES} > "$SCRATCH/lines"
-printf '%d %d %d %d\\n' "$files" "$left" "$(wc -c < "$SCRATCH/names")" "$(wc -c < "$SCRATCH/lines")"
-cat "$SCRATCH/names" "$SCRATCH/lines"
+printf '%d %d %d %d\\n' "$files" "$(wc -c < "$SCRATCH/names")" "$(wc -c < "$SCRATCH/lines")" \\
+  "$(wc -c < "$SCRATCH/left")"
+cat "$SCRATCH/names" "$SCRATCH/lines" "$SCRATCH/left"
 g diff-tree -r -p -M --binary --full-index --no-ext-diff --no-textconv --no-color "$from" "$tree"
 `;
 
@@ -80,9 +94,9 @@ const SUBJECT_BYTES = 300;
  * Commits and pushes `$2..HEAD` to `$4` of `$3`, by force when `$5` is `+`. Prints the commit and the subject of the first
  * commit since `$2` that another program made, otherwise that of `MESSAGE`. Prints nothing if there is nothing to push.
  */
-export const PUSH = `${OPENING}${LARGE_FILES}
+export const PUSH = `${OPENING}
 rm -f "$index.lock"
-g -c core.excludesFile="$large" add -A --ignore-errors . >/dev/null 2>&1
+stage
 if ! g diff-index --cached --quiet --no-ext-diff HEAD -- 2>/dev/null; then
   printf '%s\\n' "$MESSAGE" | g commit --quiet --no-verify --no-gpg-sign --cleanup=verbatim -F - >/dev/null || exit 93
 fi
@@ -91,7 +105,11 @@ upstream=$(g rev-parse --verify --quiet 'refs/remotes/origin/HEAD^{commit}')
 new=$(g rev-list --max-count=1 "$head" --not "$2" $upstream) || exit 93
 [ -n "$new" ] || exit 0
 g -c http.followRedirects=false push --quiet --no-verify --no-follow-tags --no-signed --recurse-submodules=no \\
-  -- "$3" "$5$head:refs/heads/$4" >&2 || exit 94
+  -- "$3" "$5$head:refs/heads/$4" >&2 || {
+  g rev-list --objects "$head" --not "$2" $upstream | g cat-file --batch-check='%(objectsize) %(objecttype) %(rest)' |
+    sed -n 's/^\\([0-9]\\{8,\\}\\) blob /\\1 /p' | sort -rn | head -n 5
+  exit 94
+}
 printf '%s\\n' "$head"
 own=$(printf '%s\\n' "$MESSAGE" | head -n 1)
 g log --reverse --no-show-signature --no-color --format=%s "$head" --not "$2" $upstream |
@@ -105,8 +123,7 @@ g log --reverse --no-show-signature --no-color --format=%s "$head" --not "$2" $u
  * ref is added to that of the agent.
  */
 export const SAVE_WORK = `${OPENING}
-large=/dev/null OBJECTS="$SCRATCH/objects"
-mkdir "$OBJECTS" || exit 93
+has_large_files=1
 ${TREE}
 head=$(g symbolic-ref --quiet HEAD)
 commit=$(g rev-parse --verify --quiet 'HEAD^{commit}')
@@ -114,7 +131,7 @@ work=$(printf 'work\\n' | g commit-tree "$tree" \${commit:+-p "$commit"}) || exi
 {
   g -c core.excludesFile=/dev/null ls-files --others --ignored --exclude-standard --directory -z
   g -c core.excludesFile=/dev/null ls-files --others --exclude-standard --directory -z
-  g ls-files --stage | sed -n 's/^160000 [0-9a-f]* 0.//p' | tr '\\n' '\\000'
+  sed 's,$,/.git,' "$SCRATCH/handled" | tr '\\n\\001' '\\000\\n'
 } | head -c ${LIST_BYTES} > "$SCRATCH/omitted"
 g for-each-ref --format='update %(refname) %(objectname)' refs/heads refs/tags refs/stash > "$SCRATCH/refs" || exit 93
 format=$(g rev-parse --show-object-format) || exit 93

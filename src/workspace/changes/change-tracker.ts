@@ -4,8 +4,10 @@ import { isSameRepository, type RepositoryName } from "../../core/repositories/r
 import type {
   BranchPush,
   ChangeTracker,
+  LeftOutWork,
   PushedWork,
   RepositoryDiff,
+  WorkspaceChanges,
 } from "../../core/workspaces/change-tracker.ts";
 import type { RunWorkspace } from "../../core/workspaces/workspace.ts";
 import { COMMITTER } from "../../git/working-clone.ts";
@@ -14,6 +16,8 @@ import { RunDirectory } from "../run-directory.ts";
 import { type ClonedRepository, readRecord } from "../workspace-record.ts";
 import { changeProblem } from "./change-problem.ts";
 import { DIFF, LIST_BYTES, PRINT_SNAPSHOT, PUSH } from "./change-scripts.ts";
+import { inputsOf } from "./given-state.ts";
+import { leftOutOf } from "./left-out.ts";
 import { readDiff } from "./read-diff.ts";
 import { runScript, type ScriptEnd } from "./sandboxed-script.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -38,6 +42,7 @@ const DEFAULT_LIMITS: ChangeLimits = { patchBytes: 5 * 2 ** 20, lookMs: 120_000,
 const WORDS_BYTES = 1_000;
 const MESSAGE_CHARS = 10_000;
 const PUSHED = /^([0-9a-f]{40,64})\n([^\n]*)\n?$/;
+const LARGE_FILE = /^(\d{8,15}) (.{1,300})$/;
 const ID = /^([0-9a-f]{40,64})\n$/;
 
 /**
@@ -82,8 +87,9 @@ class RunChanges {
     });
   }
 
-  async diff(since: "snapshot" | "clone"): Promise<readonly RepositoryDiff[]> {
+  async diff(since: "snapshot" | "clone"): Promise<WorkspaceChanges> {
     const diffs: RepositoryDiff[] = [];
+    const leftOut: LeftOutWork[] = [];
     await this.#forEach(async (repository) => {
       const { commit, folder, name, owner } = repository;
       const snapshot = since === "snapshot" ? await this.#snapshots.find(folder) : undefined;
@@ -91,17 +97,19 @@ class RunChanges {
         DIFF,
         repository,
         [snapshot ?? commit],
-        this.#limits.patchBytes + 2 * LIST_BYTES + WORDS_BYTES,
+        this.#limits.patchBytes + 3 * LIST_BYTES + WORDS_BYTES,
       );
-      const read = readDiff(end, this.#limits.patchBytes);
-      if (read === undefined) {
+      const found = readDiff(end, this.#limits.patchBytes);
+      if (found === undefined) {
         throw changeProblem(repository, end);
       }
+      const { left, ...read } = found;
+      leftOut.push(...leftOutOf(repository, left));
       if (read.filesChanged > 0 || read.isCut) {
         diffs.push({ repository: { owner, name }, base: commit, ...read });
       }
     });
-    return diffs;
+    return { diffs, leftOut };
   }
 
   async templateOf(repository: RepositoryName): Promise<string | undefined> {
@@ -118,7 +126,7 @@ class RunChanges {
     }
     const end = await this.#push(cloned, push);
     if (end.exit === "time-out" || end.exit === "cut" || end.exit.code !== 0) {
-      throw changeProblem(cloned, end);
+      throw changeProblem(cloned, end, largeFilesIn(end));
     }
     const [, commit, subject = ""] = PUSHED.exec(end.output.toString()) ?? [];
     if (commit === undefined) {
@@ -147,6 +155,7 @@ class RunChanges {
           runWorkspace: this.#runWorkspace,
           script: PUSH,
           args: [folder, commit, url, branch, force],
+          inputs: inputsOf(cloned),
         },
         ...{
           env: { ...variablesOf(this.#runWorkspace.gateway), ...own },
@@ -161,10 +170,11 @@ class RunChanges {
 
   async #look(
     script: string,
-    { folder }: ClonedRepository,
+    cloned: ClonedRepository,
     args: readonly string[],
     maxOutputBytes: number,
   ): Promise<ScriptEnd> {
+    const { commit, folder } = cloned;
     const objects = await this.#snapshots.objectsOf(folder);
     return runScript(
       {
@@ -172,7 +182,8 @@ class RunChanges {
           sandbox: this.#options.sandbox,
           runWorkspace: this.#runWorkspace,
           script,
-          args: [folder, ...args],
+          args: [folder, commit, ...args],
+          inputs: inputsOf(cloned),
         },
         ...{ env: { OBJECTS: objects }, hasPortForward: false, writable: [objects] },
         ...{ maxOutputBytes, timeoutMs: this.#limits.lookMs },
@@ -201,6 +212,17 @@ function identityOf({ email, name }: Committer): Readonly<Record<string, string>
     GIT_COMMITTER_NAME: name,
     GIT_COMMITTER_EMAIL: email,
   };
+}
+
+/** What the script printed about the commits that could not be pushed. */
+function largeFilesIn({ output }: ScriptEnd): readonly string[] {
+  return output
+    .toString("utf8")
+    .split("\n")
+    .flatMap((line) => {
+      const [, bytes, path] = LARGE_FILE.exec(line) ?? [];
+      return path === undefined ? [] : [`${path} (${Math.round(Number(bytes) / 2 ** 20)} MiB)`];
+    });
 }
 
 /** The object id that a successful script printed. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { withTimeout } from "../../core/with-timeout.ts";
@@ -18,6 +18,8 @@ export interface SandboxedScript {
   readonly hasPortForward: boolean;
   /** In addition to the workspace. */
   readonly writable: readonly string[];
+  /** Files for the script, in the directory `SCRATCH`. */
+  readonly inputs?: Readonly<Record<string, string>>;
   readonly maxOutputBytes: number;
   readonly timeoutMs: number;
 }
@@ -50,6 +52,9 @@ export async function runScript(call: SandboxedScript, runPath: string): Promise
   const scratch = join(runPath, `scratch-${randomUUID()}`);
   await mkdir(scratch, { mode: 0o700 });
   try {
+    for (const [name, content] of Object.entries(call.inputs ?? {})) {
+      await writeFile(join(scratch, name), content, { mode: 0o600 });
+    }
     return await spawnScript(call, scratch);
   } finally {
     await removeTree(scratch);

@@ -82,7 +82,7 @@ describe.each(sandboxes)(
         await writeFile(join(workingDirectory, "ignored/secret"), "x");
         await harness.git("add", "changed.txt");
 
-        const [diff, ...others] = await harness.changes.diff(harness.runWorkspace, "snapshot");
+        const [diff, ...others] = (await harness.changes.diff(harness.runWorkspace, "snapshot")).diffs;
 
         expect(others).toEqual([]);
         expect(diff).toMatchObject({ repository: TOOLS, isCut: false, filesChanged: 6 });
@@ -105,13 +105,16 @@ describe.each(sandboxes)(
         await harness.git("add", "-A");
         await harness.git("commit", "--quiet", "-m", "second");
 
-        const [turn] = await harness.changes.diff(harness.runWorkspace, "snapshot");
-        const [all] = await harness.changes.diff(harness.runWorkspace, "clone");
+        const [turn] = (await harness.changes.diff(harness.runWorkspace, "snapshot")).diffs;
+        const [all] = (await harness.changes.diff(harness.runWorkspace, "clone")).diffs;
 
         expect(turn?.filesChanged).toBe(1);
         expect(all?.filesChanged).toBe(2);
         await harness.changes.takeSnapshot(harness.runWorkspace);
-        expect(await harness.changes.diff(harness.runWorkspace, "snapshot")).toEqual([]);
+        expect(await harness.changes.diff(harness.runWorkspace, "snapshot")).toEqual({
+          diffs: [],
+          leftOut: [],
+        });
       });
 
       test("computing changes leaves the index, the working tree and the objects of the repository unchanged", async () => {
@@ -133,7 +136,7 @@ describe.each(sandboxes)(
 
       // Without isolation the process may be that of root, which reads everything.
       test.skipIf(!isolated)(
-        "files that cannot be read are left out of the patch, which is marked as cut",
+        "files and folders that cannot be read are named and left out of the patch, which is not cut",
         async () => {
           const harness = await open();
           const workingDirectory = harness.workspace.workingDirectory;
@@ -145,9 +148,13 @@ describe.each(sandboxes)(
           await harness.changes.takeSnapshot(harness.runWorkspace);
           await writeFile(join(workingDirectory, "new.txt"), "x");
 
-          const [diff] = await harness.changes.diff(harness.runWorkspace, "clone");
+          const { diffs, leftOut } = await harness.changes.diff(harness.runWorkspace, "clone");
 
-          expect(diff).toMatchObject({ isCut: true, filesChanged: 1, files: [{ path: "new.txt" }] });
+          expect(diffs).toMatchObject([{ isCut: false, filesChanged: 1, files: [{ path: "new.txt" }] }]);
+          expect(leftOut).toEqual([
+            { repository: TOOLS, reason: "unreadable", path: "locked.txt" },
+            { repository: TOOLS, reason: "unreadable", path: "closed/" },
+          ]);
         },
       );
 
@@ -157,12 +164,12 @@ describe.each(sandboxes)(
         await harness.changes.takeSnapshot(harness.runWorkspace);
         await writeFile(join(harness.workspace.directory, "other/file.txt"), "y\n");
 
-        const diffs = await harness.changes.diff(harness.runWorkspace, "snapshot");
+        const { diffs } = await harness.changes.diff(harness.runWorkspace, "snapshot");
 
         expect(diffs).toMatchObject([{ repository: other, filesChanged: 1 }]);
         // A broken repository does not prevent the diff of the other one.
         await rm(join(harness.workspace.directory, "tools"), { recursive: true });
-        expect(await harness.changes.diff(harness.runWorkspace, "snapshot")).toHaveLength(1);
+        expect((await harness.changes.diff(harness.runWorkspace, "snapshot")).diffs).toHaveLength(1);
       });
 
       test("a patch over the size limit is cut between files and marked as cut", async () => {
@@ -171,7 +178,7 @@ describe.each(sandboxes)(
         await writeFile(join(workingDirectory, "a.txt"), "a\n".repeat(500));
         await writeFile(join(workingDirectory, "b.txt"), "b\n".repeat(5_000));
 
-        const [diff] = await harness.changes.diff(harness.runWorkspace, "clone");
+        const [diff] = (await harness.changes.diff(harness.runWorkspace, "clone")).diffs;
 
         expect(diff).toMatchObject({ isCut: true, filesChanged: 2 });
         const clone = await applyPatch(harness, diff);
@@ -179,15 +186,16 @@ describe.each(sandboxes)(
         await rm(clone, { recursive: true });
       });
 
-      test("new files of more than 10 MiB are left out of the patch, which is marked as cut", async () => {
+      test("new files of more than 10 MiB are named and left out of the patch, which is not cut", async () => {
         const harness = await open();
         const workingDirectory = harness.workspace.workingDirectory;
         await writeFile(join(workingDirectory, "huge [1]*.bin"), Buffer.alloc(11 * 2 ** 20));
         await writeFile(join(workingDirectory, "small.txt"), "x");
 
-        const [diff] = await harness.changes.diff(harness.runWorkspace, "clone");
+        const { diffs, leftOut } = await harness.changes.diff(harness.runWorkspace, "clone");
 
-        expect(diff).toMatchObject({ isCut: true, filesChanged: 1 });
+        expect(diffs).toMatchObject([{ isCut: false, filesChanged: 1 }]);
+        expect(leftOut).toEqual([{ repository: TOOLS, reason: "large", path: "huge [1]*.bin" }]);
       });
 
       test("the diff of a repository that was removed from the workspace fails with an error that names it", async () => {
@@ -342,7 +350,10 @@ describe.each(sandboxes)(
 
         await harness.changes.takeSnapshot(harness.runWorkspace);
 
-        expect(await harness.changes.diff(harness.runWorkspace, "snapshot")).toEqual([]);
+        expect(await harness.changes.diff(harness.runWorkspace, "snapshot")).toEqual({
+          diffs: [],
+          leftOut: [],
+        });
         expect(
           await harness.changes.push(harness.runWorkspace, { repository: TOOLS, branch: "b", message: "m" }),
         ).toBe(undefined);

@@ -76,7 +76,7 @@ describe.skipIf(skipped !== undefined)(
       await changes.takeSnapshot(runWorkspace);
       await writeFile(join(workspace.workingDirectory, "file.txt"), "two, and longer\n");
 
-      const [turn] = await changes.diff(runWorkspace, "snapshot");
+      const [turn] = (await changes.diff(runWorkspace, "snapshot")).diffs;
       const work = await changes.push(runWorkspace, {
         repository: TOOLS,
         branch: "errand/x",

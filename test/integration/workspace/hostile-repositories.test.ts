@@ -65,7 +65,7 @@ describe.each(sandboxes)(
       async function diffAndPush(): Promise<unknown> {
         await harness.changes.takeSnapshot(harness.runWorkspace);
         await writeFile(join(harness.workspace.workingDirectory, "a.txt"), "changed\n");
-        const result = await harness.changes.diff(harness.runWorkspace, "snapshot");
+        const { diffs: result } = await harness.changes.diff(harness.runWorkspace, "snapshot");
         await harness.changes.push(harness.runWorkspace, PUSH);
         return result;
       }
@@ -224,7 +224,7 @@ describe.each(sandboxes)(
         await symlink("loop", join(workingDirectory, "loop"));
         await harness.git("config", "core.bare", "true");
 
-        const [diff] = await harness.changes.diff(harness.runWorkspace, "clone");
+        const [diff] = (await harness.changes.diff(harness.runWorkspace, "clone")).diffs;
 
         expect(diff?.filesChanged).toBe(7);
         expect(diff?.isCut).toBe(false);
@@ -239,7 +239,7 @@ describe.each(sandboxes)(
 
         const result = await harness.changes.diff(harness.runWorkspace, "clone").catch((error) => error);
 
-        expect(Array.isArray(result) || result.code === "operation_not_supported").toBe(true);
+        expect(Array.isArray(result.diffs) || result.code === "operation_not_supported").toBe(true);
         expect(await readFile(join(workingDirectory, ".git/index"), "utf8")).toBe("garbage");
       });
     });

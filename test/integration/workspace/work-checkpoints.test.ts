@@ -152,7 +152,7 @@ describe.skipIf(skipped !== undefined)(`the work of a run alone${skipped ? ` (${
     expect(await again("rev-parse", "HEAD")).toBe(head);
     await expect(again("symbolic-ref", "--quiet", "HEAD")).rejects.toThrow();
     expect(await again("show", "refs/stash:file.txt")).toBe("stashed\n");
-    expect(restored.gone?.paths).toEqual(["tools/inner"]);
+    expect(restored.gone?.paths).toEqual(["tools/inner/.git"]);
   });
 
   test("the repository of the agent is not changed, and nothing but the archive is left", async () => {

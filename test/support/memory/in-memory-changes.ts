@@ -2,8 +2,9 @@ import type { RepositoryName } from "../../../src/core/repositories/repository-n
 import type {
   BranchPush,
   ChangeTracker,
+  LeftOutWork,
   PushedWork,
-  RepositoryDiff,
+  WorkspaceChanges,
 } from "../../../src/core/workspaces/change-tracker.ts";
 import type { RunWorkspace } from "../../../src/core/workspaces/workspace.ts";
 
@@ -12,6 +13,7 @@ export class InMemoryChanges implements ChangeTracker {
   /** The diffs since the mark, by `owner/name`. */
   readonly sinceSnapshot = new Map<string, string>();
   readonly sinceClone = new Map<string, string>();
+  readonly leftOut: LeftOutWork[] = [];
   readonly pushes: BranchPush[] = [];
   /** Each error fails one coming call of its kind. */
   readonly diffFaults: Error[] = [];
@@ -44,14 +46,14 @@ export class InMemoryChanges implements ChangeTracker {
     return this.templates.get(`${owner}/${name}`);
   }
 
-  async diff(_site: RunWorkspace, since: "snapshot" | "clone"): Promise<readonly RepositoryDiff[]> {
+  async diff(_site: RunWorkspace, since: "snapshot" | "clone"): Promise<WorkspaceChanges> {
     this.#journal.push(`diff since ${since}`);
     const fault = this.diffFaults.shift();
     if (fault !== undefined) {
       throw fault;
     }
     const texts = since === "snapshot" ? this.sinceSnapshot : this.sinceClone;
-    return Array.from(texts, ([name, text]) => ({
+    const diffs = Array.from(texts, ([name, text]) => ({
       repository: repositoryNamed(name),
       patch: new TextEncoder().encode(text),
       isCut: false,
@@ -59,6 +61,7 @@ export class InMemoryChanges implements ChangeTracker {
       base: "ba5e",
       files: [{ path: "file.txt", status: "modified" as const, additions: 1, deletions: 0 }],
     }));
+    return { diffs, leftOut: this.leftOut };
   }
 
   async push(_site: RunWorkspace, push: BranchPush): Promise<PushedWork | undefined> {

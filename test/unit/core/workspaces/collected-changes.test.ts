@@ -290,18 +290,34 @@ describe("changes that cannot be stored", () => {
 
   test("a patch that was cut says so", async () => {
     const { changes } = harness;
-    changes.diff = async () => [
-      {
-        repository: { owner: "acme", name: "widgets" },
-        patch: new TextEncoder().encode("cut"),
-        isCut: true,
-        filesChanged: 1,
-        base: "ba5e",
-        files: [],
-      },
-    ];
+    const cut = {
+      repository: { owner: "acme", name: "widgets" },
+      patch: new TextEncoder().encode("cut"),
+      isCut: true,
+      filesChanged: 1,
+      base: "ba5e",
+      files: [],
+    };
+    changes.diff = async () => ({ diffs: [cut], leftOut: [] });
     const id = await perform();
 
     expect(await problemsOf(id)).toContain("changes/widgets/all.diff is too long and was cut.");
   });
+});
+
+test("work that is left out is a warning, and is said once below the answer of the turn", async () => {
+  const { changes } = harness;
+  const repository = { owner: "acme", name: "widgets" };
+  changes.leftOut.push(
+    { repository, reason: "large", path: "model.bin" },
+    { repository, reason: "submodule", path: "lib" },
+  );
+  const id = await perform(HOME);
+  await more(id);
+
+  expect((await harness.run(id)).warnings).toEqual([
+    expect.stringMatching(/^Larger than 10 MiB.*`model.bin`.*artifacts/),
+    expect.stringMatching(/^Changed in submodules.*`lib`/),
+  ]);
+  expect(await problemsOf(id)).toEqual([]);
 });
