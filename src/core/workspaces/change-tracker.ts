@@ -24,9 +24,18 @@ export interface WorkspaceChanges {
   readonly leftOut: readonly LeftOutWork[];
 }
 
-export const LEFT_OUT_REASONS = ["large", "unreadable", "deep", "repository", "submodule"] as const;
+export const LEFT_OUT_REASONS = [
+  "large",
+  "unreadable",
+  "deep",
+  "repository",
+  "submodule",
+  "worktree",
+  "branch",
+  "stash",
+] as const;
 
-/** A file or folder that is in no diff. */
+/** A file, folder, worktree, branch or stash that is in no diff. */
 export interface LeftOutWork {
   readonly repository: RepositoryName;
   readonly reason: (typeof LEFT_OUT_REASONS)[number];

@@ -36,6 +36,24 @@ const SENTENCES: readonly {
       `Changed in submodules whose host does not have the changes, so in no patch and no pull request: ${paths}. ` +
       "Ask the agent to push from there first, and then to commit the new version of the submodule.",
   },
+  {
+    reason: "worktree",
+    text: (paths) =>
+      `The agent left work in other worktrees, which is in no patch and no pull request: ${paths}. Ask it to commit the ` +
+      "work there and to merge it into the branch of the repository's folder.",
+  },
+  {
+    reason: "branch",
+    text: (names) =>
+      `The agent left commits on other branches, which are in no patch and no pull request: ${names}. Ask it to merge ` +
+      "them into the checked-out branch.",
+  },
+  {
+    reason: "stash",
+    text: (names) =>
+      `The agent left work in stashes, which is in no patch and no pull request: ${names}. Ask it to apply them with ` +
+      "`git stash pop`.",
+  },
 ];
 
 /** Says in words what the agent made that is not handed over, and what a person can do. One sentence for each reason. */

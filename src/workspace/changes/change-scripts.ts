@@ -77,6 +77,7 @@ cat "$SCRATCH/files" "$SCRATCH/own" "$SCRATCH/left"
 export const DIFF = `${OPENING}
 names_left_out=1
 ${TREE}
+list_elsewhere
 from=$(g rev-parse --verify --quiet "$3^{tree}") || exit 93
 files=$(g diff-tree -r -M --name-only -z "$from" "$tree" | tr -dc '\\000' | wc -c) || exit 93
 g diff-tree -r -M --name-status -z "$from" "$tree" | head -c ${LIST_BYTES} > "$SCRATCH/names"

@@ -57,5 +57,7 @@ function wholeLines(text: string): string {
 
 /** The files that the scripts read. */
 export function inputsOf({ given }: Pick<ClonedRepository, "given">): Readonly<Record<string, string>> {
-  return given === undefined ? {} : { given: given.files, "given-repositories": given.repositories };
+  return given === undefined
+    ? {}
+    : { given: given.files, "given-repositories": given.repositories, "given-at": String(given.at) };
 }

@@ -2,6 +2,8 @@
 const LARGE_BLOCKS = 20_480;
 /** How many repositories inside each other are looked at. */
 const NESTING_MAX = 20;
+/** How many worktrees, and how many branches and stashes, are looked at. */
+const ELSEWHERE_MAX = 50;
 /** How many files are named that are left out. */
 const LEFT_OUT_MAX = 200;
 
@@ -15,6 +17,8 @@ const LEFT_OUT_MAX = 200;
  *   submodule stays a link if its host has the commit.
  * - New files are left out if they are large or cannot be read. With `$names_left_out`, the list `left` names them: reason,
  *   space and path, each entry with NUL at its end.
+ * - `list_elsewhere` adds to that list what the agent made in another worktree, on another branch or in a stash, unless the
+ *   content is in the index as well. Older commits are not the agent's: it may have fetched them.
  *
  * Lists have one path a line. Where a path is read from git with `-z`, a line end in it becomes the byte 1.
  */
@@ -149,6 +153,33 @@ list_left_out() {
     sed -n "s/^warning: could not open directory '//p" "$SCRATCH/unopened" |
       sed -e "s,/': .*,/," -e 's/^\\(.\\{200\\}\\).\\{800,\\}/deep \\1…/' -e t -e 's/^/unreadable /' | tr '\\n' '\\000'
   } | tr '\\001' '\\n' | head -c 65536 > "$SCRATCH/left"
+}
+list_elsewhere() {
+  since=$(cat "$SCRATCH/given-at" 2>/dev/null)
+  [ -n "$since" ] || return 0
+  {
+    g worktree list --porcelain 2>/dev/null | sed -n 's/^worktree //p' | tail -n +2 | head -n ${ELSEWHERE_MAX} |
+      while IFS= read -r path; do
+        [ -e "$path/.git" ] || continue
+        [ -z "$(in_repository "$path" status --porcelain 2>/dev/null | head -c 1)" ] || printf 'worktree %s\\000' "$path"
+        commit=$(in_repository "$path" rev-parse --verify --quiet HEAD)
+        in_repository "$path" symbolic-ref --quiet HEAD > /dev/null || is_handed_over "$commit" ||
+          printf 'worktree %s\\000' "$path"
+      done
+    {
+      g for-each-ref --sort=-committerdate --format='%(committerdate:unix) %(objectname) branch %(refname:short)' refs/heads
+      g log --walk-reflogs --format='%ct %H stash %gd' refs/stash 2>/dev/null
+    } | head -n ${ELSEWHERE_MAX} | while read -r when commit kind name; do
+      [ "$when" -lt "$since" ] || is_handed_over "$commit" || printf '%s %s\\000' "$kind" "$name"
+    done
+  } | head -c 65536 >> "$SCRATCH/left"
+}
+is_handed_over() {
+  [ -n "$(g rev-list --max-count=1 "$1" --not "$base" HEAD --remotes 2>/dev/null)" ] || return 0
+  g rev-parse --verify --quiet "$1^3" > /dev/null && return 1
+  from=$(g merge-base "$1" HEAD) || return 1
+  g diff-tree -r -p --binary --full-index --no-ext-diff --no-textconv "$from" "$1" > "$SCRATCH/other" 2>/dev/null
+  [ ! -s "$SCRATCH/other" ] || g apply --cached --check -R "$SCRATCH/other" 2>/dev/null
 }
 reason_of() {
   if [ -d "$1" ]; then

@@ -234,6 +234,45 @@ describe.skipIf(noGit !== undefined)(`what an agent changed ${noGit ?? ""}`, () 
     expect(await pushedFiles(harness)).toEqual(["100644 .gitmodules", "100644 a.txt", "160000 kept"]);
   });
 
+  test("work in a worktree, on another branch and in a stash is named, as long as it is not handed over", async () => {
+    const harness = await openHarness({ "a.txt": "a\n", "b.txt": "b\n" });
+    const directory = harness.workspace.workingDirectory;
+    const worktree = join(harness.workspace.directory, "wt");
+    await harness.git("worktree", "add", "--quiet", "inside", "-b", "of-tool");
+    await harness.git("worktree", "add", "--quiet", "../wt", "-b", "f");
+    await writeFile(join(worktree, "f.txt"), "f\n");
+    await commit(worktree);
+    await writeFile(join(worktree, "dirty.txt"), "dirty\n");
+    await writeFile(join(directory, "b.txt"), "stashed\n");
+    await harness.git(...IDENTITY, "stash", "--quiet");
+    // Other people made this one, and the agent fetched it.
+    await harness.git("branch", "fetched", await oldCommit(harness));
+
+    const before = await harness.changes.diff(harness.runWorkspace, "clone");
+    await harness.git(...IDENTITY, "merge", "--quiet", "f");
+    await writeFile(join(directory, "b.txt"), "stashed\n");
+    await rm(join(worktree, "dirty.txt"));
+    const after = await harness.changes.diff(harness.runWorkspace, "clone");
+
+    expect(before).toEqual({
+      diffs: [],
+      leftOut: [
+        { repository: TOOLS, reason: "worktree", path: worktree },
+        { repository: TOOLS, reason: "branch", path: "f" },
+        { repository: TOOLS, reason: "stash", path: "stash@{0}" },
+      ],
+    });
+    expect(after.leftOut).toEqual([]);
+    expect(await pushedFiles(harness)).toEqual(["100644 a.txt", "100644 b.txt", "100644 f.txt"]);
+  });
+
+  async function oldCommit(harness: ChangeHarness): Promise<string> {
+    const tree = (await harness.git("rev-parse", "stash^{tree}")).trim();
+    const raw = `tree ${tree}\nauthor o <o@example.com> 1000000000 +0000\ncommitter o <o@example.com> 1000000000 +0000\n\nold\n`;
+    await writeFile(join(harness.root, "raw"), raw);
+    return (await harness.git("hash-object", "-t", "commit", "-w", join(harness.root, "raw"))).trim();
+  }
+
   test("a refused push names the large files in the commits of the agent", async () => {
     const harness = await openHarness({ "a.txt": "a\n" });
     const hooks = join(repositories.pathOf("acme/tools"), "hooks");
