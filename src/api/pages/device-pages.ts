@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { KeyHolder, Scope } from "../../core/people/api-key.ts";
 import type { DeviceCode } from "../../core/people/device-code.ts";
 import { grantedBy } from "../../core/people/device-code-service.ts";
+import { plainName } from "../../core/people/plain-name.ts";
 import { type ApiDeps, limitsOf } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
 import { parseUserCode } from "../auth/user-codes.ts";
@@ -119,7 +120,7 @@ function shown(holder: KeyHolder, { address, clientName, createdAt }: DeviceCode
   const { displayName, email } = holder.principal;
   return {
     code,
-    client: clientName,
+    client: plainName(clientName) ?? "a program without a name",
     address,
     requested: createdAt.toISOString().replace("T", " ").replace(/\..*/, " UTC"),
     person: displayName ?? email ?? "you",

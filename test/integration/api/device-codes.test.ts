@@ -208,6 +208,35 @@ describe("a device code", () => {
     expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
   });
 
+  test.each([
+    ["hidden\u202e\u200bname\u0007", "hiddenname"],
+    ["\u2800\u200b", "a program without a name"],
+  ])("the page shows the name of a program without what nobody sees", async (name, shown) => {
+    const codes = await createCodes(name);
+
+    const page = await submit(await signIn(await harness.addUser("seer")), "/device", {
+      user_code: codes.user_code,
+    });
+
+    expect(page.text).toContain(shown);
+    expect(["\u202e", "\u200b", "\u0007", "\u2800"].filter((one) => page.text.includes(one))).toEqual([]);
+  });
+
+  test("an approved code of a person who was suspended meanwhile gives no key", async () => {
+    const codes = await createCodes("of a leaver");
+    const key = await harness.addUser("leaver");
+    await decide(await signIn(key), codes);
+    const { uid } = (await call(harness, `${API}/whoami`, { key })).body.principal;
+    const [leaver] = await harness.storage.people.getMany([uid]);
+    await harness.storage.people.put({
+      ...(leaver ?? expect.fail()),
+      disabled: true,
+      suspendedAt: new Date(),
+    });
+
+    expect((await askForKey(codes)).body.reason).toBe("access_denied");
+  });
+
   test("the decision names its author in the audit log, and so does the key", async () => {
     const codes = await createCodes("audited program");
     await decide(await signIn(await harness.addUser("author")), codes);
