@@ -17,6 +17,7 @@ import {
   workersCheck,
 } from "../core/doctor/checks.ts";
 import { Doctor } from "../core/doctor/doctor.ts";
+import { administratorsCheck, suspendedPeopleCheck } from "../core/doctor/people-checks.ts";
 import { type StoredBytes, storedBytesCheck } from "../core/doctor/stored-bytes.ts";
 import { environmentImagesCheck } from "../core/environments/image-check.ts";
 import type { Log } from "../core/ports/log.ts";
@@ -62,6 +63,8 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     adaptersCheck(names, storage),
     ...Array.from(adapters.values(), ({ socketMode }) => socketMode?.check ?? []).flat(),
     deadNoticesCheck(storage),
+    administratorsCheck(storage),
+    suspendedPeopleCheck(storage),
     publicUrlCheck(publicUrl, names),
     pagesCheck(findPagesProblem),
     secretKeyCheck(config.secretKey !== undefined, countOtherKeys),

@@ -89,6 +89,7 @@ export interface AppDeps {
   readonly secrets: SecretBox;
   readonly webhookClient: WebhookClient;
   readonly adapters: ReadonlyMap<string, RunningAdapter>;
+  readonly signInProviders: readonly SignInProvider[];
   readonly storedBytes: ApiDeps["storedBytes"];
   readonly doctor: Doctor;
   readonly agents: AgentDeps;
@@ -207,6 +208,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     secrets,
     webhookClient: createWebhookClient({ destinations: new Destinations(config.webhookAllow) }),
     adapters,
+    signInProviders: signInProviders(config, adapters),
     agents,
     authorize,
     committerOf,
@@ -258,7 +260,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     sessionSecret: deriveKey(bootstrap.secretKey, "cookies"),
     publicUrl: bootstrap.publicUrl,
     proveServer: (nonce) => bootstrap.serverProof.prove(nonce),
-    signInProviders: signInProviders(bootstrap.config, deps),
+    signInProviders: deps.signInProviders,
     signInHelp: bootstrap.config.signIn.help,
     serves: bootstrap.config.role === "worker" ? "health" : "everything",
     trustProxy: bootstrap.config.trustProxy,
@@ -272,7 +274,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
 
 function signInProviders(
   { signIn: { oidc } }: Config,
-  { adapters }: Pick<AppDeps, "adapters">,
+  adapters: AppDeps["adapters"],
 ): readonly SignInProvider[] {
   const ofAdapters = Array.from(adapters.values(), ({ signIn }) => signIn ?? []).flat();
   return [...ofAdapters, ...(oidc === undefined ? [] : [oidcProvider(oidc)])];

@@ -10,6 +10,7 @@ import type { Config } from "../config/config.ts";
 import { findUnlistedImages } from "../core/environments/image-check.ts";
 import { AppError, StartupError } from "../core/errors.ts";
 import type { RunId } from "../core/ids.ts";
+import { SignInRenewals } from "../core/people/sign-in-renewal.ts";
 import { sleep } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
@@ -55,6 +56,8 @@ const RECOVERY_MS = 2_500;
 const SCHEDULES_MS = 5_000;
 /** Only one of these rounds in a few minutes searches, whichever worker it belongs to. */
 const LOST_EVENTS_MS = 60_000;
+/** A sign-in is due 20 minutes after its last proof. */
+const RENEWAL_MS = 5 * 60_000;
 const PRUNING_MS = 60 * 60_000;
 /** Each worker prunes its own disk. */
 const DISK_PRUNING_MS = 5 * 60_000;
@@ -96,6 +99,7 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   const server = await listen(bootstrap, deps, undo);
   if (config.role !== "worker") {
     startSocketModes(deps, undo);
+    renewSignIns(bootstrap, deps, undo);
   }
   // Closes before the server, which answers callers that wait for a repository.
   undo.defer(() => deps.repositories.close());
@@ -230,6 +234,15 @@ function startSocketModes({ adapters }: AppDeps, undo: AsyncDisposableStack): vo
       socketMode.start();
     }
   }
+}
+
+/** The processes that sign people in also ask the identity provider about them again. */
+function renewSignIns(bootstrap: Bootstrap, deps: AppDeps, undo: AsyncDisposableStack): void {
+  const { secrets, signInProviders: providers, storage } = deps;
+  const log = plainLog(bootstrap.logger);
+  const renewals = new SignInRenewals({ storage, secrets, providers, clock: systemClock, log });
+  const timer = setInterval(() => void renewals.round(), RENEWAL_MS);
+  undo.defer(() => clearInterval(timer));
 }
 
 /**

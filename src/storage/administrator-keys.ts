@@ -21,6 +21,8 @@ const EXISTS = `
   SELECT id FROM api_keys
   WHERE principal_id = (SELECT principal_id FROM identities WHERE team_id = $1::uuid AND subject = $2)
     AND created_by IS NULL LIMIT 1`;
+/** No group and no identity provider decides about the server's own account. */
+const ENABLED = { administrator: true, disabled: false, roleFromGroup: false, suspendedAt: null };
 const ADMINISTRATOR = [FIRST_TEAM, ADMINISTRATOR_SUBJECT];
 
 export class PrismaAdministratorKeys implements AdministratorKeys {
@@ -70,7 +72,7 @@ export class PrismaAdministratorKeys implements AdministratorKeys {
     await nameSystemAuthor(tx, "start");
     const wanted = { teamId: FIRST_TEAM, subject: ADMINISTRATOR_SUBJECT, displayName: NAME };
     const { id } = await ensureIdentity(tx, wanted, this.#deps.clock.now());
-    await tx.principal.update({ where: { id }, data: { administrator: true, disabled: false } });
+    await tx.principal.update({ where: { id }, data: ENABLED });
     return id;
   }
 }

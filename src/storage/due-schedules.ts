@@ -36,8 +36,10 @@ export class PrismaDueSchedules implements DueSchedules {
   async list(limit: number): Promise<readonly string[]> {
     const rows = await this.#deps.database.query(
       (client) => client.$queryRaw<{ id: string }[]>`
-        SELECT id::text FROM schedules
-        WHERE next_run_at <= clock_timestamp() ORDER BY next_run_at LIMIT ${limit}`,
+        SELECT schedules.id::text FROM schedules
+        WHERE next_run_at <= clock_timestamp() AND NOT EXISTS (
+          SELECT FROM principals WHERE principals.id = creator_id AND disabled AND suspended_at IS NOT NULL)
+        ORDER BY next_run_at LIMIT ${limit}`,
     );
     return rows.map(({ id }) => id);
   }

@@ -24,10 +24,9 @@ export class PrismaIdentityStore implements IdentityStore {
     return row === null ? undefined : identityOf(row);
   }
 
-  async listLinked(subject: string): Promise<readonly IdentityLink[]> {
-    const where = { subject, linkedAt: { not: null } };
+  async listAccount(subject: string): Promise<readonly IdentityLink[]> {
     const rows = await this.#database.query((client) =>
-      client.identity.findMany({ where, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
+      client.identity.findMany({ where: { subject }, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
     );
     return rows.map(identityOf);
   }

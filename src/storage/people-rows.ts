@@ -27,6 +27,8 @@ export function principalOf(row: PrincipalRow): Principal {
     photoUrl: row.photoUrl,
     administrator: row.administrator,
     disabled: row.disabled,
+    roleFromGroup: row.roleFromGroup,
+    suspendedAt: row.suspendedAt,
     groups: row.groups.length === 0 ? null : row.groups,
     createdAt: row.createdAt,
   });
@@ -44,8 +46,13 @@ export function principalColumns(principal: Principal) {
     disabled,
     createdAt,
     groups = [],
+    roleFromGroup = null,
+    suspendedAt = null,
   } = principal;
-  const optional = { displayName: displayName ?? null, email: email ?? null, photoUrl: photoUrl ?? null };
+  const optional = {
+    ...{ displayName: displayName ?? null, email: email ?? null, photoUrl: photoUrl ?? null },
+    ...{ roleFromGroup, suspendedAt },
+  };
   return { id, teamId, type, administrator, disabled, createdAt, groups: [...groups], ...optional };
 }
 

@@ -3,6 +3,7 @@ import type { PrincipalId, TeamId } from "../core/ids.ts";
 import { serverOwner } from "../core/mcp-servers/mcp-server.ts";
 import { valuesOwner } from "../core/mcp-servers/sealed-values.ts";
 import type { OwnerId } from "../core/people/ownership.ts";
+import { renewalOwner } from "../core/people/sign-in.ts";
 import { sealOwner as secretOwner } from "../core/secrets/secret.ts";
 import type { SealedRow, SealedValueStore } from "../core/secrets/secret-key-rotation.ts";
 import { secretOwner as webhookOwner } from "../core/webhooks/webhook-endpoint.ts";
@@ -48,6 +49,11 @@ const SEALED_COLUMNS: Readonly<Record<string, SealedColumn>> = {
     ...{ column: "secrets", type: "jsonb", before: '"sealed": "' },
     ownerColumns: [],
     ownerOf: ({ id = "" }) => webhookOwner(id),
+  },
+  sign_ins: {
+    ...{ column: "sealed_renewal", type: "text", before: "^" },
+    ownerColumns: [],
+    ownerOf: ({ id = "" }) => renewalOwner(id),
   },
   runs: CONFIG,
   schedules: CONFIG,

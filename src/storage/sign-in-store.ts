@@ -2,7 +2,12 @@ import { AppError } from "../core/errors.ts";
 import type { PrincipalId, TeamId } from "../core/ids.ts";
 import type { SignIn, SignInMethod } from "../core/people/sign-in.ts";
 import type { KnownSignIn } from "../core/people/sign-in-holder.ts";
-import type { SignInOwner, SignInStore } from "../core/people/sign-in-store.ts";
+import type {
+  ClaimedRenewal,
+  SignInOwner,
+  SignInSecrets,
+  SignInStore,
+} from "../core/people/sign-in-store.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { Statements } from "./database.ts";
 import { type Principal as PrincipalRow, Prisma, type SignIn as SignInRow } from "./generated/client.ts";
@@ -22,6 +27,15 @@ const LIST_OPEN = `
       WHERE id = key_id AND revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > $3::timestamptz)))
   ORDER BY last_seen_at DESC, id DESC LIMIT $4`;
 const TOUCH = "UPDATE sign_ins SET last_seen_at = $2 WHERE id = $1::uuid AND last_seen_at < $2";
+const CLAIM = `
+  WITH due AS (
+    SELECT id AS due_id, renew_after IS NOT NULL AS "isRepeated" FROM sign_ins
+    WHERE sealed_renewal IS NOT NULL AND ended_at IS NULL AND expires_at > $1::timestamptz
+      AND coalesce(proven_at, created_at) <= $2::timestamptz
+      AND (renew_after IS NULL OR renew_after <= $1::timestamptz)
+    ORDER BY id LIMIT $4 FOR UPDATE SKIP LOCKED)
+  UPDATE sign_ins SET renew_after = $3::timestamptz FROM due WHERE id = due_id
+  RETURNING ${COLUMNS}, "isRepeated"`;
 /** The number per statement, so that none reaches its time limit. */
 const PRUNED_MAX = 5_000;
 
@@ -32,9 +46,13 @@ export class PrismaSignInStore implements SignInStore {
     this.#deps = deps;
   }
 
-  async add(signIn: SignIn, tokenHash: string): Promise<void> {
-    const data = { ...signIn, tokenHash };
-    await this.#deps.database.query((client) => client.signIn.create({ data }));
+  /** Of two concurrent sign-ins of one attempt, the second waits for the first. */
+  async add(signIn: SignIn, secrets: SignInSecrets): Promise<boolean> {
+    const data = [{ ...signIn, ...secrets }];
+    const { count } = await this.#deps.database.query((client) =>
+      client.signIn.createMany({ data, skipDuplicates: true }),
+    );
+    return count > 0;
   }
 
   async findByHash(tokenHash: string): Promise<KnownSignIn | undefined> {
@@ -73,7 +91,7 @@ export class PrismaSignInStore implements SignInStore {
       ...(principalId === undefined ? {} : { principalId }),
       ...(ids === undefined ? {} : { id: { in: [...ids] } }),
     };
-    const change = { where: { ...whose, endedAt: null }, data: { endedAt: at } };
+    const change = { where: { ...whose, endedAt: null }, data: { endedAt: at, sealedRenewal: null } };
     const { count } = await database.query((client) => client.signIn.updateMany(change));
     if (count > 0) {
       pubsub.publish([CHANNELS.keys]);
@@ -87,6 +105,41 @@ export class PrismaSignInStore implements SignInStore {
 
   async touch(id: string, at: Date): Promise<void> {
     await this.#deps.database.rows({ text: TOUCH, values: [id, at] });
+  }
+
+  async claimRenewals(at: Parameters<SignInStore["claimRenewals"]>[0]): Promise<readonly ClaimedRenewal[]> {
+    const rows = await this.#deps.database.rows<SignInRow & { isRepeated: boolean }>({
+      text: CLAIM,
+      values: [at.now, at.provenBefore, at.until, at.limit],
+    });
+    return rows.map(({ isRepeated, ...row }) => ({
+      signIn: signInOf(row),
+      sealedRenewal: row.sealedRenewal ?? "",
+      isRepeated,
+    }));
+  }
+
+  async renewed(
+    id: string,
+    { provenAt, sealedRenewal }: Parameters<SignInStore["renewed"]>[1],
+  ): Promise<void> {
+    const isOver = provenAt !== undefined || sealedRenewal === undefined;
+    const data = {
+      sealedRenewal: sealedRenewal ?? null,
+      ...(provenAt === undefined ? {} : { provenAt }),
+      ...(isOver ? { renewAfter: null } : {}),
+    };
+    const change = { where: { id, endedAt: null }, data };
+    const { count } = await this.#deps.database.query((client) => client.signIn.updateMany(change));
+    if (count > 0 && sealedRenewal === undefined) {
+      this.#deps.pubsub.publish([CHANNELS.keys]);
+    }
+  }
+
+  async postponeProof(id: string, now: Date, until: Date): Promise<boolean> {
+    const isFree = { OR: [{ renewAfter: null }, { renewAfter: { lte: now } }] };
+    const change = { where: { id, endedAt: null, ...isFree }, data: { renewAfter: until } };
+    return (await this.#deps.database.query((client) => client.signIn.updateMany(change))).count > 0;
   }
 
   async prune(): Promise<number> {
@@ -111,9 +164,10 @@ export async function requireSignInOpen(statements: Pick<Statements, "rows">, id
   }
 }
 
-function signInOf({ tokenHash: _hash, ...row }: SignInRow): SignIn {
+function signInOf({ attemptHash: _attempt, sealedRenewal, tokenHash: _hash, ...row }: SignInRow): SignIn {
   return withoutNulls<SignIn>({
     ...row,
+    isRenewable: sealedRenewal === null ? null : true,
     teamId: row.teamId as TeamId,
     principalId: row.principalId as PrincipalId,
     method: row.method as SignInMethod,

@@ -35,6 +35,11 @@ export class Browser {
     return this.#cookieHeader(new URL(address));
   }
 
+  /** Deletes the cookies of the host of the address. */
+  forget(address: string): void {
+    this.#cookies.delete(new URL(address).host);
+  }
+
   #cookieHeader({ host }: URL): string {
     return Array.from(this.#cookies.get(host) ?? [], ([name, value]) => `${name}=${value}`).join("; ");
   }

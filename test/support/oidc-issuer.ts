@@ -9,6 +9,12 @@ export interface OidcIssuer {
   readonly accounts: Map<string, Readonly<Record<string, unknown>>>;
   /** The account that signs in next, without any question. */
   next: string;
+  /** Whether it gives refresh tokens, each of which works once. */
+  givesRefreshTokens: boolean;
+  /** Whether it answers everything with 503. */
+  isDown: boolean;
+  /** The bodies of the requests for tokens. */
+  readonly tokenRequests: string[];
   stop(): Promise<void>;
 }
 
@@ -18,7 +24,10 @@ export const OIDC_CLIENT = {
 } as const;
 
 /** Starts a real issuer of OpenID Connect on loopback. It asks nobody: the account `next` signs in. */
-export async function startOidcIssuer(redirectUri: string): Promise<OidcIssuer> {
+export async function startOidcIssuer(
+  redirectUri: string,
+  authMethod: "client_secret_basic" | "client_secret_post" = "client_secret_post",
+): Promise<OidcIssuer> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -27,6 +36,9 @@ export async function startOidcIssuer(redirectUri: string): Promise<OidcIssuer> 
     url,
     accounts: new Map(),
     next: "",
+    givesRefreshTokens: false,
+    isDown: false,
+    tokenRequests: [],
     stop: async () => {
       server.closeAllConnections();
       server.close();
@@ -39,17 +51,21 @@ export async function startOidcIssuer(redirectUri: string): Promise<OidcIssuer> 
         client_id: OIDC_CLIENT.clientId,
         client_secret: OIDC_CLIENT.clientSecret,
         redirect_uris: [redirectUri],
-        token_endpoint_auth_method: "client_secret_post",
+        token_endpoint_auth_method: authMethod,
+        grant_types: ["authorization_code", "refresh_token"],
       },
     ],
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
     cookies: { keys: ["a key of the test"] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
-    findAccount: (_context, id) => ({
-      accountId: id,
-      claims: async () => ({ sub: id, ...issuer.accounts.get(id) }),
-    }),
+    // An account that was deleted is unknown.
+    findAccount: (_context, id) =>
+      issuer.accounts.has(id)
+        ? { accountId: id, claims: async () => ({ sub: id, ...issuer.accounts.get(id) }) }
+        : undefined,
+    issueRefreshToken: async () => issuer.givesRefreshTokens,
+    rotateRefreshToken: true,
     loadExistingGrant: async (context) => {
       const { Client, Session } = context.oidc.entities;
       const grant = new provider.Grant({
@@ -63,6 +79,13 @@ export async function startOidcIssuer(redirectUri: string): Promise<OidcIssuer> 
   });
   const answer = provider.callback();
   server.on("request", (request, response) => {
+    if (issuer.isDown) {
+      response.writeHead(503).end();
+      return;
+    }
+    if (request.url?.startsWith("/token") === true) {
+      request.on("data", (part: Buffer) => issuer.tokenRequests.push(part.toString()));
+    }
     if (request.url?.startsWith("/interaction/") === true) {
       void provider.interactionFinished(request, response, { login: { accountId: issuer.next } });
       return;

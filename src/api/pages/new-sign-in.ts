@@ -2,8 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { type AuditContext, auditContextOf } from "../../core/audit/audit-log.ts";
 import type { KeyHolder } from "../../core/people/api-key.ts";
 import type { Principal } from "../../core/people/principal.ts";
-import type { SignIn } from "../../core/people/sign-in.ts";
-import { SignInService } from "../../core/people/sign-in-service.ts";
+import { type NewSignIn, SignInService } from "../../core/people/sign-in-service.ts";
 import type { Storage } from "../../core/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { newToken } from "../auth/api-keys.ts";
@@ -12,7 +11,7 @@ import { newToken } from "../auth/api-keys.ts";
 type StoreSignIn = (
   stores: Pick<Storage, "people" | "signIns">,
   principal: Principal,
-  how: Pick<SignIn, "method" | "keyId">,
+  how: Omit<NewSignIn, "address" | "tokenHash" | "userAgent">,
 ) => Promise<string>;
 
 /** Signs in the browser of the request. The token is new each time, so that nobody can choose it beforehand. */

@@ -13,6 +13,7 @@ import { findPagesProblem, readApp } from "./built-app.ts";
 import { PAGE_NAMES, returnPath } from "./forms.ts";
 import { ASSETS_DIRECTORY, fill, readPage } from "./page-files.ts";
 import { hasShareToken, takeShareToken } from "./share-token.ts";
+import { askAgain } from "./silent-sign-in.ts";
 
 /** A signed-in user, or the guest of a share link. */
 interface Visitor {
@@ -58,6 +59,7 @@ export function pageRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance
       pages.addHook("onRequest", async (_request, reply) => {
         reply.headers(HTML);
       });
+      pages.addHook("preHandler", askAgain(deps, auth));
       addMembersPages(pages, app, auth);
       addRunPages(pages, app, fill(message, NO_RUN), deps, auth);
     });

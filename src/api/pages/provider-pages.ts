@@ -1,17 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../../core/errors.ts";
 import { parseJson } from "../../core/parse-json.ts";
-import type { Principal } from "../../core/people/principal.ts";
-import { admitAccount, type ProvenAccount, type SignInProvider } from "../../core/people/sign-in-provider.ts";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
-import type { AuthDeps } from "../auth/authentication.ts";
+import type { KeyHolder } from "../../core/people/api-key.ts";
+import { plainName } from "../../core/people/plain-name.ts";
+import type { ProvenAccount, SignInProvider } from "../../core/people/sign-in-provider.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
 import { SignedCookie } from "../auth/signed-cookie.ts";
-import { callerNetwork } from "../http/caller-network.ts";
 import { htmlPage, returnPath, textIn } from "./forms.ts";
-import { newSignIn, visitorContext } from "./new-sign-in.ts";
 import { fill, readPage } from "./page-files.ts";
-import { SignInLimiter } from "./sign-in-limiter.ts";
+import { proveAccount, reasonOf, signInAs } from "./provider-sign-in.ts";
 
 /** How long a person may stay at the provider. */
 const ATTEMPT_SECONDS = 600;
@@ -24,139 +22,143 @@ const FAILED = {
   linkText: "Sign in",
 };
 
+const NO_ADMINISTRATOR = {
+  title: "Your team has no administrator",
+  text: "You are signed in, but no longer an administrator, because you left the group that made you one. Your team has no other. An operator of this server, or the server's own key, can appoint one.",
+  linkText: "Continue",
+};
+
 /** Sends browsers to the providers, and signs them in when they come back with a proof. */
 export function providerPages(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
-  const limiter = new SignInLimiter(deps.clock, limitsOf(deps).failedSignIns);
   return async (app) => {
     const message = await readPage("message");
     for (const provider of deps.signInProviders) {
-      addProvider(app, provider, { deps, auth, limiter, message });
+      const path = `/signin/${provider.method}`;
+      const redirectUri = () => `${deps.publicUrl()}${path}/callback`;
+      const page = { deps, auth, message, provider, redirectUri, attempts: new AttemptCookie(deps, path) };
+      const options = { schema: { hide: true } };
+      app.get(path, options, (request, reply) => begin(page, request, reply));
+      // Not limited by address: a callback costs something only with the cookie of an attempt, and others share addresses.
+      app.get(`${path}/callback`, options, (request, reply) => finish(page, request, reply));
     }
   };
 }
 
-interface PageDeps {
+interface ProviderPage {
   readonly deps: ApiDeps;
   readonly auth: AuthDeps;
-  readonly limiter: SignInLimiter;
   readonly message: string;
+  readonly provider: SignInProvider;
+  readonly redirectUri: () => string;
+  readonly attempts: AttemptCookie;
 }
 
-function addProvider(
-  app: FastifyInstance,
-  provider: SignInProvider,
-  { auth, deps, limiter, message }: PageDeps,
-): void {
-  const { log, publicUrl } = deps;
-  const path = `/signin/${provider.method}`;
-  const schema = { hide: true };
-  const attempts = new AttemptCookie(deps, path);
-  const redirectUri = (): string => `${publicUrl()}${path}/callback`;
-
-  app.get(path, { schema }, async (request, reply) => {
-    const secrets = { state: newSecret(), nonce: newSecret(), verifier: newSecret() };
-    try {
-      const url = await provider.authorizationUrl({ ...secrets, redirectUri: redirectUri() });
-      attempts.issue(reply, { ...secrets, next: returnPath(textIn(request.query, "next")) });
-      return reply.header("cache-control", "no-store").redirect(url.href, 303);
-    } catch (error) {
-      log.warn({ method: provider.method, reason: reasonOf(error) }, "sign-in.provider.unavailable");
-      return htmlPage(reply)
-        .code(503)
-        .send(
-          fill(message, { ...FAILED, text: `${provider.name} does not answer at the moment. Try again.` }),
-        );
-    }
-  });
-
-  app.get(`${path}/callback`, { schema }, async (request, reply) => {
-    const attempt = attempts.take(request, reply);
-    const network = callerNetwork(request.ip);
-    limiter.begun(network);
-    if (attempt === undefined) {
-      return htmlPage(reply).code(400).send(fill(message, FAILED));
-    }
-    const callback = new URL(redirectUri());
-    callback.search = new URL(request.url, callback).search;
-    const account = await prove(provider, callback, { ...attempt, redirectUri: redirectUri() }, log);
-    if (account === undefined) {
-      return htmlPage(reply).code(401).send(fill(message, FAILED));
-    }
-    const token = await signInAs(deps, request, provider, account);
-    limiter.succeeded(network);
-    if (token === undefined) {
-      log.info({ subject: account.subject }, "sign-in.refused");
-      return htmlPage(reply)
-        .code(403)
-        .send(fill(message, strangerPage(deps, account)));
-    }
-    auth.cookies.issue(reply, token);
-    return reply.header("cache-control", "no-store").redirect(returnPath(attempt.next), 303);
-  });
-}
-
-/** Returns the token of the sign-in. Undefined: the account may not sign in. */
-async function signInAs(
-  deps: ApiDeps,
-  request: FastifyRequest,
-  provider: SignInProvider,
-  account: ProvenAccount,
-): Promise<string | undefined> {
-  const principal = await admit(deps, request, provider, account);
-  const signIn = newSignIn(deps, request);
-  return (
-    principal &&
-    deps.storage.atomically(
-      async (stores) => {
-        // The principal may have been disabled meanwhile.
-        const [current] = await stores.people.getMany([principal.id]);
-        return current?.disabled === false ? signIn(stores, current, { method: provider.method }) : undefined;
-      },
-      visitorContext(request, principal),
-    )
-  );
-}
-
-/** The account may become a principal here. No person has done that, so the audit entries name the provider. */
-function admit(
-  { storage }: ApiDeps,
-  { id: requestId, ip: address }: FastifyRequest,
-  { method }: SignInProvider,
-  account: ProvenAccount,
-): Promise<Principal | undefined> {
-  const actor = { uid: `sign-in:${method}`, type: "system", address } as const;
-  return storage.atomically((stores) => admitAccount(stores, account), { actor, requestId });
-}
-
-async function prove(
-  provider: SignInProvider,
-  callback: URL,
-  attempt: Parameters<SignInProvider["prove"]>[1],
-  log: ApiDeps["log"],
-): Promise<ProvenAccount | undefined> {
+async function begin(
+  { attempts, deps: { log }, message, provider, redirectUri }: ProviderPage,
+  { query }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const next = returnPath(textIn(query, "next"));
+  const isSilent = provider.again !== undefined && textIn(query, "silent") === "1";
+  const how = isSilent ? ({ isSilent } as const) : {};
+  const secrets = { state: newSecret(), nonce: newSecret(), verifier: newSecret(), ...how };
   try {
-    return await provider.prove(callback, attempt);
+    const url = await provider.authorizationUrl({ ...secrets, redirectUri: redirectUri() });
+    attempts.issue(reply, { ...secrets, next });
+    return goTo(reply, url.href);
   } catch (error) {
-    if (!(error instanceof AppError)) {
-      throw error;
-    }
-    log.warn({ method: provider.method, reason: reasonOf(error) }, "sign-in.unproven");
-    return undefined;
+    log.warn({ method: provider.method, reason: reasonOf(error) }, "sign-in.provider.unavailable");
+    // The page was opened by a person who is signed in, and who stays so.
+    return isSilent
+      ? goTo(reply, next)
+      : htmlPage(reply)
+          .code(503)
+          .send(
+            fill(message, { ...FAILED, text: `${provider.name} does not answer at the moment. Try again.` }),
+          );
   }
 }
 
-/** Only the messages: the errors of the libraries also contain responses, with tokens and what they say about people. */
-function reasonOf(error: unknown): string {
-  return error instanceof Error
-    ? [error.message, ...(error.cause === undefined ? [] : [reasonOf(error.cause)])].join(": ")
-    : "unknown";
+async function finish(
+  page: ProviderPage,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { attempts, auth, deps, message, provider, redirectUri } = page;
+  const attempt = attempts.take(request, reply);
+  if (attempt === undefined) {
+    return htmlPage(reply).code(400).send(fill(message, FAILED));
+  }
+  const next = returnPath(attempt.next);
+  const isSilent = attempt.isSilent === true;
+  const former = isSilent ? await findByCookie(auth, request) : undefined;
+  const callback = new URL(redirectUri());
+  callback.search = new URL(request.url, callback).search;
+  const proof = await proveAccount(deps, provider, callback, { ...attempt, redirectUri: redirectUri() });
+  if (proof === "unproven" && isSilent) {
+    // An answer that says nothing of the person ends no session. The next attempt comes after a pause.
+    return goTo(reply, next);
+  }
+  if (typeof proof === "string") {
+    return isSilent ? askPerson(page, reply, { former, next }) : unproven(page, reply);
+  }
+  const { state } = attempt;
+  const session = await signInAs(deps, request, { account: proof, former, isSilent, provider, state });
+  switch (session) {
+    case "used":
+      return unproven(page, reply);
+    case "other_person":
+      return askPerson(page, reply, { former, next });
+    case "stranger":
+      await end(page, reply, former);
+      return htmlPage(reply)
+        .code(403)
+        .send(fill(message, strangerPage(deps, proof)));
+    default:
+      auth.cookies.issue(reply, session.token);
+      return session.leftNoAdministrator
+        ? htmlPage(reply).send(fill(message, { ...NO_ADMINISTRATOR, link: next }))
+        : goTo(reply, next);
+  }
+}
+
+function unproven({ message }: ProviderPage, reply: FastifyReply): FastifyReply {
+  return htmlPage(reply).code(401).send(fill(message, FAILED));
+}
+
+function goTo(reply: FastifyReply, address: string): FastifyReply {
+  return reply.header("cache-control", "no-store").redirect(address, 303);
+}
+
+/** Ends the sign-in that a silent one did not renew. The person may sign in again. */
+async function askPerson(
+  page: ProviderPage,
+  reply: FastifyReply,
+  { former, next }: { readonly former: KeyHolder | undefined; readonly next: string },
+): Promise<FastifyReply> {
+  await end(page, reply, former);
+  return goTo(reply, `/signin?next=${encodeURIComponent(next)}`);
+}
+
+async function end(
+  { auth, deps: { clock, storage } }: ProviderPage,
+  reply: FastifyReply,
+  former: KeyHolder | undefined,
+): Promise<void> {
+  if (former?.signIn === undefined) {
+    return;
+  }
+  const { id, principalId, teamId } = former.signIn;
+  await storage.signIns.end({ teamId, principalId, ids: [id] }, clock.now());
+  auth.cookies.clear(reply);
+  auth.keys.clear();
 }
 
 function strangerPage({ signInHelp }: ApiDeps, { displayName, subject }: ProvenAccount) {
-  const name = displayName === undefined ? "" : `${displayName}, you`;
+  const name = plainName(displayName ?? "");
   return {
     title: "You are not a member here",
-    text: `${name === "" ? "You" : name} proved who you are, but this account may not sign in. ${signInHelp} They need the name of your account: ${subject}`,
+    text: `${name === undefined ? "You" : `${name}, you`} proved who you are, but this account may not sign in. ${signInHelp} They need the name of your account: ${subject}`,
     link: "/signin",
     linkText: "Sign in another way",
   };
@@ -167,11 +169,12 @@ interface StoredAttempt {
   readonly nonce: string;
   readonly verifier: string;
   readonly next: string;
+  readonly isSilent?: true;
 }
 
 /**
  * Keeps the secrets of an attempt in the browser that began it, so that a callback that another person prepared is
- * refused. The provider accepts its code once.
+ * refused. An attempt leads to one sign-in.
  */
 class AttemptCookie {
   readonly #cookie: SignedCookie;

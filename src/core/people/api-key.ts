@@ -6,6 +6,9 @@ import type { SignIn } from "./sign-in.ts";
 export const SCOPES = ["runs:read", "runs:write", "settings:read", "settings:write", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** What a principal may do that does not administer. */
+export const MEMBER_SCOPES: readonly Scope[] = ["runs:write", "settings:write"];
+
 /** A key as it can be shown. Its secret is not stored. */
 export interface ApiKey {
   readonly id: string;
@@ -42,7 +45,18 @@ export interface KeyHolder {
 }
 
 export function holderOfKey({ key, principal }: KnownKey): KeyHolder {
-  return { principal, scopes: key.scopes, key };
+  const now = { ...key, scopes: scopesNow(key, principal) };
+  return { principal, scopes: now.scopes, key: now };
+}
+
+/** The scopes of a key, without those that its owner no longer has: a former administrator's key is a member's. */
+export function scopesNow(
+  { scopes }: Pick<ApiKey, "scopes">,
+  { administrator }: Pick<Principal, "administrator">,
+): readonly Scope[] {
+  return administrator || !scopes.includes("admin")
+    ? scopes
+    : [...new Set([...scopes.filter((scope) => scope !== "admin"), ...MEMBER_SCOPES])];
 }
 
 /** Whether the key is valid now. */

@@ -2,7 +2,15 @@ import { AppError, invalidMember } from "../errors.ts";
 import { newId, type PrincipalId } from "../ids.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Storage } from "../storage.ts";
-import { type ApiKey, hasScope, isAlive, type KeyHolder, type Scope, viewerWith } from "./api-key.ts";
+import {
+  type ApiKey,
+  hasScope,
+  isAlive,
+  type KeyHolder,
+  type Scope,
+  scopesNow,
+  viewerWith,
+} from "./api-key.ts";
 import { isOperator, type Principal } from "./principal.ts";
 import { getPrincipal, raiseUnknown } from "./principal-service.ts";
 
@@ -46,10 +54,16 @@ export class KeyService {
     this.#deps = deps;
   }
 
+  /** With the scopes that the keys have now. */
   async list(caller: KeyHolder, whose?: PrincipalId): Promise<readonly ApiKey[]> {
-    const keys = await this.#deps.storage.keys.list(caller.principal.teamId);
-    const visible = keys.filter((key) => isSeen(key, caller));
-    return whose === undefined ? visible : visible.filter(({ principalId }) => principalId === whose);
+    const { keys, people } = this.#deps.storage;
+    const visible = (await keys.list(caller.principal.teamId)).filter((key) => isSeen(key, caller));
+    const owners = new Map((await people.list(caller.principal.teamId)).map((one) => [one.id, one]));
+    const shown = visible.map((key) => {
+      const owner = owners.get(key.principalId);
+      return owner === undefined ? key : { ...key, scopes: scopesNow(key, owner) };
+    });
+    return whose === undefined ? shown : shown.filter(({ principalId }) => principalId === whose);
   }
 
   async get(caller: KeyHolder, id: string): Promise<ApiKey> {
@@ -130,9 +144,10 @@ export class KeyService {
   /** Replaces a key by a new one. The old key remains valid for `overlapMs`. */
   async rotate(caller: KeyHolder, id: string, overlapMs: number): Promise<IssuedKey> {
     const now = this.#deps.clock.now();
+    const { scopes } = await this.get(caller, id);
     const { before } = await this.#change(caller, id, (key) => {
       requireOfPeople(key);
-      requireScopes(caller, key.scopes);
+      requireScopes(caller, scopes);
       this.#requireNotOver(key);
       return afterRotation(key, now, overlapMs);
     });
@@ -142,7 +157,7 @@ export class KeyService {
     const { createdByKey: _former, ...kept } = before;
     const issued = await this.#issue(
       { id: before.principalId, teamId: caller.principal.teamId },
-      { ...kept, ...maker },
+      { ...kept, scopes, ...maker },
       isOwn ? undefined : caller.key,
     );
     for (const { createdByKey, id: child } of await this.#all(caller)) {

@@ -43,8 +43,8 @@ export interface IdentityStore {
   /** Oldest first. */
   list(teamId: TeamId): Promise<readonly IdentityLink[]>;
   find(teamId: TeamId, subject: string): Promise<IdentityLink | undefined>;
-  /** The links of the account in all teams that an administrator made. Oldest first. */
-  listLinked(subject: string): Promise<readonly IdentityLink[]>;
+  /** The links of the account in all teams. Oldest first. Those that an administrator made have `linkedAt`. */
+  listAccount(subject: string): Promise<readonly IdentityLink[]>;
   /** Links the account to this principal, whichever principal it belonged to. */
   link(teamId: TeamId, subject: string, principalId: PrincipalId): Promise<IdentityLink>;
   /** False when the team has no such link. */

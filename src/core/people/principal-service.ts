@@ -56,7 +56,7 @@ export class PrincipalService {
   async change({ teamId }: Viewer, id: PrincipalId, changes: PrincipalChanges): Promise<Principal> {
     const { clock, storage } = this.#deps;
     const changed = await storage.people.change(teamId, id, (principal, administrators) => {
-      const after = { ...principal, ...changes };
+      const after = changedByHand(principal, changes);
       requireAnAdministrator(after, administrators);
       return after;
     });
@@ -79,6 +79,17 @@ export async function getPrincipal(
 
 export function raiseUnknown(): never {
   throw new AppError("resource_not_found", "There is no such principal.");
+}
+
+/** A role that an administrator sets is not from a group, and what an administrator disables no sign-in enables. */
+function changedByHand(principal: Principal, changes: PrincipalChanges): Principal {
+  const { suspendedAt, ...rest } = { ...principal, ...changes };
+  const isSuspended = changes.disabled === undefined && suspendedAt !== undefined;
+  return {
+    ...rest,
+    ...(isSuspended ? { suspendedAt } : {}),
+    ...(changes.administrator === undefined ? {} : { roleFromGroup: false }),
+  };
 }
 
 /** An operator appoints the first administrator of a team. After that the team's own administrators do. */

@@ -12,10 +12,20 @@ export interface Principal {
   readonly photoUrl?: string;
   /** Sees and manages everything of the team. */
   readonly administrator: boolean;
+  /**
+   * Whether a group of the identity provider gave the role of administrator. Such a role ends with the group. Absent:
+   * unknown, because it was stored before this member existed.
+   */
+  readonly roleFromGroup?: boolean;
   /** The names of the groups that the identity provider gave at the last sign-in. Absent: none. */
   readonly groups?: readonly string[];
   /** A disabled principal may do nothing. Its records stay. */
   readonly disabled: boolean;
+  /**
+   * Since when the principal is disabled because the identity provider no longer confirms the person. The next sign-in
+   * that admits the person enables it again. Absent: an administrator decides.
+   */
+  readonly suspendedAt?: Date;
   readonly createdAt: Date;
 }
 

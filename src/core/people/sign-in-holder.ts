@@ -1,4 +1,12 @@
-import { type ApiKey, hasScope, isAlive, type KeyHolder, type Scope } from "./api-key.ts";
+import {
+  type ApiKey,
+  hasScope,
+  holderOfKey,
+  isAlive,
+  type KeyHolder,
+  MEMBER_SCOPES,
+  type Scope,
+} from "./api-key.ts";
 import type { Principal } from "./principal.ts";
 import type { SignIn } from "./sign-in.ts";
 
@@ -18,7 +26,21 @@ export function holderOfSignIn({ key, principal, signIn }: KnownSignIn, now: Dat
     return { principal, scopes: scopesOfRole(principal), signIn };
   }
   const isOfLivingKey = key !== undefined && isAlive({ key, principal }, now);
-  return isOfLivingKey ? { principal, scopes: key.scopes, key, signIn } : undefined;
+  return isOfLivingKey ? { ...holderOfKey({ key, principal }), signIn } : undefined;
+}
+
+/** The age of a proof at which the next page that the browser opens asks the identity provider again. */
+export const PROOF_MS = 3_600_000;
+
+/** Whether the browser must prove again who the person is. A renewable sign-in is renewed without the browser. */
+export function isProofDue(
+  { createdAt, isRenewable, method, provenAt, renewAfter }: SignIn,
+  now: Date,
+): boolean {
+  if (method !== "oidc" || isRenewable === true || (renewAfter !== undefined && renewAfter > now)) {
+    return false;
+  }
+  return (provenAt ?? createdAt).getTime() + PROOF_MS <= now.getTime();
 }
 
 /** Whether the holder may do all that a sign-in without a key allows, and not only until its key expires. */
@@ -31,5 +53,5 @@ export function isUnrestricted(holder: KeyHolder): boolean {
 
 /** What a principal may do that signed in without a key. */
 function scopesOfRole({ administrator }: Principal): readonly Scope[] {
-  return administrator ? ["admin"] : ["runs:write", "settings:write"];
+  return administrator ? ["admin"] : MEMBER_SCOPES;
 }

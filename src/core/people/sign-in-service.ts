@@ -4,7 +4,8 @@ import type { Clock } from "../ports/clock.ts";
 import type { Storage } from "../storage.ts";
 import type { Principal, Viewer } from "./principal.ts";
 import { getPrincipal } from "./principal-service.ts";
-import type { SignIn } from "./sign-in.ts";
+import { renewalOwner, type SignIn } from "./sign-in.ts";
+import type { SignInSecrets } from "./sign-in-store.ts";
 
 export interface SignInDeps {
   readonly storage: Pick<Storage, "people" | "signIns">;
@@ -12,9 +13,11 @@ export interface SignInDeps {
 }
 
 /** Where a sign-in comes from: how the principal proved who it is, and the request. */
-export type NewSignIn = Pick<SignIn, "method" | "keyId" | "address" | "userAgent"> & {
-  readonly tokenHash: string;
-};
+export type NewSignIn = Pick<SignIn, "method" | "keyId" | "address" | "userAgent"> &
+  Pick<SignInSecrets, "tokenHash" | "attemptHash"> & {
+    /** Seals what the identity provider is asked with later. Absent: there is nothing to ask with. */
+    readonly sealRenewal?: (owner: string) => string;
+  };
 
 /** How long a sign-in lasts. */
 export const SIGN_IN_MS = 12 * 3_600_000;
@@ -33,13 +36,23 @@ export class SignInService {
   }
 
   /** Signs the principal in. The caller has verified who it is and makes the token, whose hash is stored. */
-  async create({ id, teamId }: Principal, { tokenHash, userAgent, ...origin }: NewSignIn): Promise<SignIn> {
+  async create({ id, teamId }: Principal, wanted: NewSignIn): Promise<SignIn> {
+    const { attemptHash, sealRenewal, tokenHash, userAgent, ...origin } = wanted;
     const { clock, storage } = this.#deps;
     const now = clock.now();
     const times = { createdAt: now, lastSeenAt: now, expiresAt: new Date(now.getTime() + SIGN_IN_MS) };
     const agent = userAgent === undefined ? {} : { userAgent: userAgent.slice(0, USER_AGENT_MAX) };
     const signIn = { id: newId(now), teamId, principalId: id, ...origin, ...agent, ...times };
-    await storage.signIns.add(signIn, tokenHash);
+    const secrets = {
+      tokenHash,
+      ...(attemptHash === undefined ? {} : { attemptHash }),
+      ...(sealRenewal === undefined ? {} : { sealedRenewal: sealRenewal(renewalOwner(signIn.id)) }),
+    };
+    if (!(await storage.signIns.add(signIn, secrets))) {
+      throw new AppError("authentication_required", "This sign-in was used already.", {
+        remedy: "Sign in again.",
+      });
+    }
     await this.#endOldest(signIn);
     return signIn;
   }

@@ -20,4 +20,15 @@ export interface SignIn {
   readonly address?: string;
   readonly userAgent?: string;
   readonly endedAt?: Date;
+  /** When the identity provider last confirmed the person. Absent: when the sign-in was created. */
+  readonly provenAt?: Date;
+  /** Before that time the identity provider is not asked again. */
+  readonly renewAfter?: Date;
+  /** Whether the server asks the identity provider again by itself, without the browser. */
+  readonly isRenewable?: true;
+}
+
+/** What the sealed renewal of a sign-in is bound to. */
+export function renewalOwner(signInId: string): string {
+  return `sign-in ${signInId}`;
 }

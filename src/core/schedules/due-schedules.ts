@@ -6,7 +6,7 @@ export interface DueSchedules {
   lock(id: string): Promise<DueSchedule | undefined>;
   /** Stores the job that fires the schedule at `at`. */
   enqueue(id: string, at: Date): Promise<void>;
-  /** Schedules whose due time has passed without a job. */
+  /** Schedules whose due time has passed without a job. Those of suspended creators wait and are left out. */
   list(limit: number): Promise<readonly string[]>;
 }
 

@@ -19,7 +19,17 @@ export interface SchedulerDeps {
 const ROUND_MAX = 100;
 
 /** The outcome of a due time: a run that only has to be stored, or the reason why there is none. */
-type Spawn = { readonly run: PreparedRun } | { readonly error: string };
+type Spawn = { readonly run: PreparedRun } | { readonly error: string; readonly waits?: true };
+
+/** The schedule waits, because its creator may be let in again. */
+class CreatorSuspended extends AppError {
+  constructor() {
+    super(
+      "not_authorized",
+      "The identity provider no longer confirms the creator of this schedule. The run starts when the creator signs in again.",
+    );
+  }
+}
 
 /** Starts runs at their due times. Several processes may do this at once; each due time fires once. */
 export class Scheduler {
@@ -81,7 +91,7 @@ export class Scheduler {
 
   /**
    * Stores the next due time and the run in one transaction under the lock of the schedule, so that the due time
-   * fires once.
+   * fires once. While the creator is suspended, the due time stays: it fires once, late, when the creator is back.
    */
   async #fireOnce(stores: Storage, planned: Schedule, spawn: Spawn): Promise<boolean> {
     const { nextDue, runs } = this.#deps;
@@ -93,6 +103,10 @@ export class Scheduler {
       await runs.within(stores).store(spawn.run);
     }
     const error = "error" in spawn ? spawn.error : undefined;
+    if ("error" in spawn && spawn.waits === true) {
+      await stores.schedules.replace({ ...due.schedule, lastSpawnError: spawn.error });
+      return false;
+    }
     const schedule = fired(due.schedule, error, { now: due.now, nextDue });
     await stores.schedules.replace(schedule);
     if (schedule.nextRunAt !== undefined) {
@@ -105,7 +119,8 @@ export class Scheduler {
     try {
       return { run: await this.#deps.runs.preparer.prepare(await this.#requestOf(schedule)) };
     } catch (error) {
-      return { error: finalText(error) };
+      const text = finalText(error);
+      return error instanceof CreatorSuspended ? { error: text, waits: true } : { error: text };
     }
   }
 
@@ -114,8 +129,10 @@ export class Scheduler {
     const { agentUid, config, creatorId, cron, id, lastEditorId, metadata, mode, name, prompt, teamOwned } =
       schedule;
     const [creator] = await this.#deps.storage.people.getMany([creatorId]);
-    if (creator === undefined || creator.disabled) {
-      throw new AppError("not_authorized", "The creator of this schedule is disabled.");
+    if (creator?.disabled !== false) {
+      throw creator?.suspendedAt === undefined
+        ? new AppError("not_authorized", "The creator of this schedule is disabled.")
+        : new CreatorSuspended();
     }
     const provenance = { schedule: { schedule_id: id, schedule_name: name, cron_schedule: cron } };
     const source = "SCHEDULED_AGENT";

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
 import type { DeviceCode } from "../../../src/core/people/device-code.ts";
+import type { SignIn } from "../../../src/core/people/sign-in.ts";
 import type { SignInLink } from "../../../src/core/people/sign-in-link.ts";
 import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { aPerson, type StorageHarness } from "./harness.ts";
@@ -54,6 +55,95 @@ export function describeSignInWays(harness: () => StorageHarness): void {
       expect(await storage.signInLinks.prune()).toBeGreaterThan(0);
       expect(await storage.signInLinks.findByHash(hash, justBefore(expiresAt))).toBeUndefined();
       expect(await storage.signInLinks.findByHash(hashOfLater, clock.now())).toEqual(later);
+    });
+  });
+
+  describe("renewals of sign-ins", () => {
+    test("an attempt leads to one sign-in, however often it is used at the same time", async () => {
+      const { signIns } = harness().storage;
+      const attemptHash = randomUUID();
+      const rows = await Promise.all(Array.from({ length: 5 }, () => aSignIn(harness())));
+
+      const added = await Promise.all(
+        rows.map((row) => signIns.add(row, { tokenHash: randomUUID(), attemptHash })),
+      );
+      const others = await signIns.add(await aSignIn(harness()), {
+        tokenHash: randomUUID(),
+        attemptHash: randomUUID(),
+      });
+
+      expect(added.filter(Boolean)).toHaveLength(1);
+      expect(others).toBe(true);
+    });
+
+    test("a due renewal is claimed once, and again after its claim has passed", async () => {
+      const { signIns } = harness().storage;
+      const row = await renewable(harness(), "sealed");
+
+      const claims = await Promise.all(Array.from({ length: 4 }, () => claim(harness(), row.createdAt)));
+      const early = await claim(harness(), new Date(row.createdAt.getTime() + 1_000));
+      const repeated = await claim(harness(), new Date(row.createdAt.getTime() + 60_000));
+
+      const mine = claims.flat().filter(({ signIn }) => signIn.id === row.id);
+      expect(mine).toMatchObject([
+        { sealedRenewal: "sealed", isRepeated: false, signIn: { isRenewable: true } },
+      ]);
+      expect(early.filter(({ signIn }) => signIn.id === row.id)).toEqual([]);
+      expect(repeated.find(({ signIn }) => signIn.id === row.id)).toMatchObject({ isRepeated: true });
+      await signIns.end({ teamId: row.teamId, principalId: row.principalId }, row.createdAt);
+    });
+
+    test("a renewed sign-in is due later, an unanswered one stays claimed, and an unclear one is never due", async () => {
+      const { signIns } = harness().storage;
+      const [proven, unanswered, unclear] = [
+        await renewable(harness(), "a"),
+        await renewable(harness(), "b"),
+        await renewable(harness(), "c"),
+      ];
+      const at = proven.createdAt;
+      const next = new Date(at.getTime() + 120_000);
+      await claim(harness(), unclear.createdAt);
+
+      await signIns.renewed(proven.id, { provenAt: next, sealedRenewal: "a2" });
+      await signIns.renewed(unanswered.id, { sealedRenewal: "b2" });
+      await signIns.renewed(unclear.id, {});
+
+      const ids = new Set([proven.id, unanswered.id, unclear.id]);
+      const due = async (now: Date) =>
+        (await claim(harness(), now)).filter(({ signIn }) => ids.has(signIn.id));
+      expect(await due(new Date(at.getTime() + 1_000))).toEqual([]);
+      expect(await due(new Date(at.getTime() + 90_000))).toMatchObject([
+        { signIn: { id: unanswered.id }, sealedRenewal: "b2", isRepeated: true },
+      ]);
+      expect((await due(new Date(at.getTime() + 180_000))).map(({ sealedRenewal }) => sealedRenewal)).toEqual(
+        expect.arrayContaining(["a2", "b2"]),
+      );
+    });
+
+    test("an ended sign-in has no renewal, and no outcome opens it again", async () => {
+      const { signIns } = harness().storage;
+      const row = await renewable(harness(), "sealed");
+
+      await signIns.end({ teamId: row.teamId, principalId: row.principalId }, row.createdAt);
+      await signIns.renewed(row.id, { provenAt: row.createdAt, sealedRenewal: "again" });
+
+      const claimed = await claim(harness(), new Date(row.createdAt.getTime() + 60_000));
+      expect(claimed.filter(({ signIn }) => signIn.id === row.id)).toEqual([]);
+    });
+
+    test("of several pages at once, one asks again, and none before the pause has passed", async () => {
+      const { signIns } = harness().storage;
+      const row = await aSignIn(harness());
+      await signIns.add(row, { tokenHash: randomUUID() });
+      const [now, until] = [row.createdAt, new Date(row.createdAt.getTime() + 60_000)];
+
+      const tries = await Promise.all(
+        Array.from({ length: 4 }, () => signIns.postponeProof(row.id, now, until)),
+      );
+
+      expect(tries.filter(Boolean)).toHaveLength(1);
+      expect(await signIns.postponeProof(row.id, justBefore(until), until)).toBe(false);
+      expect(await signIns.postponeProof(row.id, until, new Date(until.getTime() + 1))).toBe(true);
     });
   });
 
@@ -180,4 +270,23 @@ function someHashes(): { readonly deviceCodeHash: string; readonly userCodeHash:
 
 function justBefore(date: Date): Date {
   return new Date(date.getTime() - 1);
+}
+
+async function aSignIn(harness: StorageHarness): Promise<SignIn> {
+  const { id: principalId, teamId } = await aPerson(harness);
+  const now = harness.clock.now();
+  const expiresAt = new Date(now.getTime() + 3_600_000);
+  return { id: newId(now), teamId, principalId, method: "oidc", createdAt: now, lastSeenAt: now, expiresAt };
+}
+
+async function renewable(harness: StorageHarness, sealedRenewal: string): Promise<SignIn> {
+  const row = await aSignIn(harness);
+  await harness.storage.signIns.add(row, { tokenHash: randomUUID(), sealedRenewal });
+  return row;
+}
+
+/** Claims what was proven until `now`, for 50 seconds. */
+function claim({ storage }: StorageHarness, now: Date) {
+  const until = new Date(now.getTime() + 50_000);
+  return storage.signIns.claimRenewals({ now, provenBefore: now, until, limit: 100 });
 }

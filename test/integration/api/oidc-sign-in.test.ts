@@ -75,6 +75,11 @@ async function whoami() {
   return call(harness, `${API}/whoami`, { key: null, headers });
 }
 
+/** What an issuer says that names a place to ask for the groups, and not the groups. */
+const LEFT_OUT = {
+  _claim_names: { groups: "source" },
+  _claim_sources: { source: { endpoint: "https://graph.example/groups" } },
+};
 const ANN = { email: "ann@acme.test", email_verified: true, name: "Ann" };
 
 describe("signing in with OpenID Connect", () => {
@@ -168,6 +173,9 @@ describe("signing in with OpenID Connect", () => {
     ["a group that nobody listed", { groups: ["engineers2"] }],
     ["a group of a team that does not exist", { groups: ["gone"] }],
     ["groups in another form", { groups: { engineers: true } }],
+    ["an address with a line break", { email: "eve@acme.test\n", email_verified: true }],
+    ["an address with a character that nobody sees", { email: "eve\u200b@acme.test", email_verified: true }],
+    ["an address with a space", { email: "eve x@acme.test", email_verified: true }],
     ["nothing", {}],
   ])("a person with %s becomes no member and reads whom to ask", async (_what, claims) => {
     const before = (await harness.storage.people.list(FIRST_TEAM)).length;
@@ -182,6 +190,32 @@ describe("signing in with OpenID Connect", () => {
     expect(page.text).toContain(`oidc:${issuer.url}#eve`);
     expect((await whoami()).status).toBe(401);
     expect((await harness.storage.people.list(FIRST_TEAM)).length).toBe(before);
+  });
+
+  test.each([
+    ["no verification", { email: "eve@acme.test" }, "email_verified is not true"],
+    ["no address", {}, "names no e-mail address"],
+    ["groups that are left out", LEFT_OUT, "left the groups out"],
+  ])("the log says that a person was refused because of %s", async (_what, claims, reason) => {
+    await signIn("eve", claims);
+
+    const line = harness.logged.filter((one) => one.includes("sign-in.refused")).at(-1);
+    expect(line).toContain(reason);
+    expect(line).not.toContain("eve@acme.test");
+  });
+
+  test("a person whose groups are left out is neither suspended nor demoted", async () => {
+    await signIn("many", { ...ANN, groups: ["leads"] });
+    browser = newBrowser();
+    await signIn("many", { ...ANN, ...LEFT_OUT });
+
+    expect((await whoami()).body.scopes).toEqual(["admin"]);
+  });
+
+  test("the name of a person has no characters that nobody sees", async () => {
+    await signIn("hidden", { ...ANN, name: "An\u202en\u200b\r\nAdmin" });
+
+    expect((await whoami()).body.principal.display_name).toBe("Ann Admin");
   });
 
   test("an account that an administrator linked signs in as its principal", async () => {

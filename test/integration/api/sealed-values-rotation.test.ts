@@ -1,5 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { newId } from "../../../src/core/ids.ts";
+import { renewalOwner } from "../../../src/core/people/sign-in.ts";
+import { FIRST_TEAM } from "../../../src/core/people/team.ts";
 import { type SealedValueStore, SecretKeyRotation } from "../../../src/core/secrets/secret-key-rotation.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";
@@ -54,8 +57,21 @@ async function sealEverywhere(): Promise<SealedEverywhere> {
   await write("/schedules", { ...schedule, agent_config: { mcp_servers: SERVERS } });
   await write("/routing-rules", { name, config: { mcp_servers: SERVERS } });
   await write("/identities", { name, mcp_servers: SERVERS });
+  await sealRenewal();
   const run = await createRun(before, { config: { mcp_servers: SERVERS } });
   return { run, headers, webhook: webhook.body };
+}
+
+/** A sign-in that the identity provider must confirm again. */
+async function sealRenewal(): Promise<void> {
+  const now = before.clock.now();
+  const { id: principalId, teamId } = await before.storage.people.ensure(FIRST_TEAM, "oidc:ann", "Ann");
+  const id = newId(now);
+  const times = { createdAt: now, lastSeenAt: now, expiresAt: new Date(now.getTime() + 3_600_000) };
+  await before.storage.signIns.add(
+    { id, teamId, principalId, method: "oidc", ...times },
+    { tokenHash: randomUUID(), sealedRenewal: before.secrets.seal("in the clear", renewalOwner(id)) },
+  );
 }
 
 /** The columns that contain a value under the key of this harness. */

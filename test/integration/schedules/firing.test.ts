@@ -89,6 +89,27 @@ describe("two processes on one database", () => {
     expect(await runsOf(id)).toMatchObject([{ state: "QUEUED", scheduleId: id, creatorId: ada.id }]);
   });
 
+  test("a due time waits while its creator is suspended, and fires once when the creator is back", async () => {
+    const [{ scheduler, storage }] = processes;
+    const { id } = await create();
+    await moveIntoPast(id, "7 hours");
+    await storage.people.put({ ...ada, disabled: true, suspendedAt: new Date() });
+    await scheduler.fire(id);
+    await scheduler.round();
+    const waiting = await find(id);
+    const due = await storage.dueSchedules.list(1_000);
+    const before = await runsOf(id);
+    await storage.people.put(ada);
+
+    await Promise.all(processes.map((each) => each.scheduler.round()));
+    await scheduler.round();
+
+    expect(waiting.lastSpawnError).toMatch(/creator.*signs in again/);
+    expect(waiting.nextRunAt?.getTime()).toBeLessThan(Date.now());
+    expect([due.includes(id), before.length, (await runsOf(id)).length]).toEqual([false, 0, 1]);
+    expect(await find(id)).not.toHaveProperty("lastSpawnError");
+  });
+
   test("a job is sent with the schedule, with its edits and with each firing", async () => {
     const [one] = processes;
     const { id } = await create();

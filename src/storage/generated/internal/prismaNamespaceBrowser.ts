@@ -152,6 +152,8 @@ export const PrincipalScalarFieldEnum = {
   photoUrl: 'photoUrl',
   administrator: 'administrator',
   disabled: 'disabled',
+  roleFromGroup: 'roleFromGroup',
+  suspendedAt: 'suspendedAt',
   groups: 'groups',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
@@ -620,7 +622,11 @@ export const SignInScalarFieldEnum = {
   createdAt: 'createdAt',
   lastSeenAt: 'lastSeenAt',
   expiresAt: 'expiresAt',
-  endedAt: 'endedAt'
+  endedAt: 'endedAt',
+  provenAt: 'provenAt',
+  renewAfter: 'renewAfter',
+  sealedRenewal: 'sealedRenewal',
+  attemptHash: 'attemptHash'
 } as const
 
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]

@@ -388,10 +388,6 @@ export type IdentityUncheckedUpdateManyWithoutPrincipalNestedInput = {
   deleteMany?: Prisma.IdentityScalarWhereInput | Prisma.IdentityScalarWhereInput[]
 }
 
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null
-}
-
 export type IdentityCreateWithoutPrincipalInput = {
   id?: string
   teamId: string

@@ -33,6 +33,8 @@ export type PrincipalMinAggregateOutputType = {
   photoUrl: string | null
   administrator: boolean | null
   disabled: boolean | null
+  roleFromGroup: boolean | null
+  suspendedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -46,6 +48,8 @@ export type PrincipalMaxAggregateOutputType = {
   photoUrl: string | null
   administrator: boolean | null
   disabled: boolean | null
+  roleFromGroup: boolean | null
+  suspendedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -59,6 +63,8 @@ export type PrincipalCountAggregateOutputType = {
   photoUrl: number
   administrator: number
   disabled: number
+  roleFromGroup: number
+  suspendedAt: number
   groups: number
   createdAt: number
   updatedAt: number
@@ -75,6 +81,8 @@ export type PrincipalMinAggregateInputType = {
   photoUrl?: true
   administrator?: true
   disabled?: true
+  roleFromGroup?: true
+  suspendedAt?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -88,6 +96,8 @@ export type PrincipalMaxAggregateInputType = {
   photoUrl?: true
   administrator?: true
   disabled?: true
+  roleFromGroup?: true
+  suspendedAt?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -101,6 +111,8 @@ export type PrincipalCountAggregateInputType = {
   photoUrl?: true
   administrator?: true
   disabled?: true
+  roleFromGroup?: true
+  suspendedAt?: true
   groups?: true
   createdAt?: true
   updatedAt?: true
@@ -188,6 +200,8 @@ export type PrincipalGroupByOutputType = {
   photoUrl: string | null
   administrator: boolean
   disabled: boolean
+  roleFromGroup: boolean | null
+  suspendedAt: Date | null
   groups: string[]
   createdAt: Date
   updatedAt: Date
@@ -223,6 +237,8 @@ export type PrincipalWhereInput = {
   photoUrl?: Prisma.StringNullableFilter<"Principal"> | string | null
   administrator?: Prisma.BoolFilter<"Principal"> | boolean
   disabled?: Prisma.BoolFilter<"Principal"> | boolean
+  roleFromGroup?: Prisma.BoolNullableFilter<"Principal"> | boolean | null
+  suspendedAt?: Prisma.DateTimeNullableFilter<"Principal"> | Date | string | null
   groups?: Prisma.StringNullableListFilter<"Principal">
   createdAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
@@ -241,6 +257,8 @@ export type PrincipalOrderByWithRelationInput = {
   photoUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   administrator?: Prisma.SortOrder
   disabled?: Prisma.SortOrder
+  roleFromGroup?: Prisma.SortOrderInput | Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   groups?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -262,6 +280,8 @@ export type PrincipalWhereUniqueInput = Prisma.AtLeast<{
   photoUrl?: Prisma.StringNullableFilter<"Principal"> | string | null
   administrator?: Prisma.BoolFilter<"Principal"> | boolean
   disabled?: Prisma.BoolFilter<"Principal"> | boolean
+  roleFromGroup?: Prisma.BoolNullableFilter<"Principal"> | boolean | null
+  suspendedAt?: Prisma.DateTimeNullableFilter<"Principal"> | Date | string | null
   groups?: Prisma.StringNullableListFilter<"Principal">
   createdAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
@@ -280,6 +300,8 @@ export type PrincipalOrderByWithAggregationInput = {
   photoUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   administrator?: Prisma.SortOrder
   disabled?: Prisma.SortOrder
+  roleFromGroup?: Prisma.SortOrderInput | Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   groups?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -300,6 +322,8 @@ export type PrincipalScalarWhereWithAggregatesInput = {
   photoUrl?: Prisma.StringNullableWithAggregatesFilter<"Principal"> | string | null
   administrator?: Prisma.BoolWithAggregatesFilter<"Principal"> | boolean
   disabled?: Prisma.BoolWithAggregatesFilter<"Principal"> | boolean
+  roleFromGroup?: Prisma.BoolNullableWithAggregatesFilter<"Principal"> | boolean | null
+  suspendedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Principal"> | Date | string | null
   groups?: Prisma.StringNullableListFilter<"Principal">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Principal"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Principal"> | Date | string
@@ -313,6 +337,8 @@ export type PrincipalCreateInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -331,6 +357,8 @@ export type PrincipalUncheckedCreateInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -347,6 +375,8 @@ export type PrincipalUpdateInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -365,6 +395,8 @@ export type PrincipalUncheckedUpdateInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -382,6 +414,8 @@ export type PrincipalCreateManyInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -395,6 +429,8 @@ export type PrincipalUpdateManyMutationInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -409,6 +445,8 @@ export type PrincipalUncheckedUpdateManyInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -441,6 +479,8 @@ export type PrincipalCountOrderByAggregateInput = {
   photoUrl?: Prisma.SortOrder
   administrator?: Prisma.SortOrder
   disabled?: Prisma.SortOrder
+  roleFromGroup?: Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrder
   groups?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -455,6 +495,8 @@ export type PrincipalMaxOrderByAggregateInput = {
   photoUrl?: Prisma.SortOrder
   administrator?: Prisma.SortOrder
   disabled?: Prisma.SortOrder
+  roleFromGroup?: Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -468,6 +510,8 @@ export type PrincipalMinOrderByAggregateInput = {
   photoUrl?: Prisma.SortOrder
   administrator?: Prisma.SortOrder
   disabled?: Prisma.SortOrder
+  roleFromGroup?: Prisma.SortOrder
+  suspendedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -527,6 +571,14 @@ export type BoolFieldUpdateOperationsInput = {
   set?: boolean
 }
 
+export type NullableBoolFieldUpdateOperationsInput = {
+  set?: boolean | null
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
+}
+
 export type PrincipalUpdategroupsInput = {
   set?: string[]
   push?: string | string[]
@@ -582,6 +634,8 @@ export type PrincipalCreateWithoutTeamInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -598,6 +652,8 @@ export type PrincipalUncheckedCreateWithoutTeamInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -644,6 +700,8 @@ export type PrincipalScalarWhereInput = {
   photoUrl?: Prisma.StringNullableFilter<"Principal"> | string | null
   administrator?: Prisma.BoolFilter<"Principal"> | boolean
   disabled?: Prisma.BoolFilter<"Principal"> | boolean
+  roleFromGroup?: Prisma.BoolNullableFilter<"Principal"> | boolean | null
+  suspendedAt?: Prisma.DateTimeNullableFilter<"Principal"> | Date | string | null
   groups?: Prisma.StringNullableListFilter<"Principal">
   createdAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Principal"> | Date | string
@@ -657,6 +715,8 @@ export type PrincipalCreateWithoutIdentitiesInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -674,6 +734,8 @@ export type PrincipalUncheckedCreateWithoutIdentitiesInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -705,6 +767,8 @@ export type PrincipalUpdateWithoutIdentitiesInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -722,6 +786,8 @@ export type PrincipalUncheckedUpdateWithoutIdentitiesInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -737,6 +803,8 @@ export type PrincipalCreateWithoutKeysInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -754,6 +822,8 @@ export type PrincipalUncheckedCreateWithoutKeysInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -785,6 +855,8 @@ export type PrincipalUpdateWithoutKeysInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -802,6 +874,8 @@ export type PrincipalUncheckedUpdateWithoutKeysInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -817,6 +891,8 @@ export type PrincipalCreateWithoutRunsInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -834,6 +910,8 @@ export type PrincipalUncheckedCreateWithoutRunsInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -865,6 +943,8 @@ export type PrincipalUpdateWithoutRunsInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -882,6 +962,8 @@ export type PrincipalUncheckedUpdateWithoutRunsInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -897,6 +979,8 @@ export type PrincipalCreateManyTeamInput = {
   photoUrl?: string | null
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean | null
+  suspendedAt?: Date | string | null
   groups?: Prisma.PrincipalCreategroupsInput | string[]
   createdAt?: Date | string
   updatedAt?: Date | string
@@ -910,6 +994,8 @@ export type PrincipalUpdateWithoutTeamInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -926,6 +1012,8 @@ export type PrincipalUncheckedUpdateWithoutTeamInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -942,6 +1030,8 @@ export type PrincipalUncheckedUpdateManyWithoutTeamInput = {
   photoUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   administrator?: Prisma.BoolFieldUpdateOperationsInput | boolean
   disabled?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  roleFromGroup?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
+  suspendedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   groups?: Prisma.PrincipalUpdategroupsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1005,6 +1095,8 @@ export type PrincipalSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   photoUrl?: boolean
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean
+  suspendedAt?: boolean
   groups?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1024,6 +1116,8 @@ export type PrincipalSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   photoUrl?: boolean
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean
+  suspendedAt?: boolean
   groups?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1039,6 +1133,8 @@ export type PrincipalSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   photoUrl?: boolean
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean
+  suspendedAt?: boolean
   groups?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -1054,12 +1150,14 @@ export type PrincipalSelectScalar = {
   photoUrl?: boolean
   administrator?: boolean
   disabled?: boolean
+  roleFromGroup?: boolean
+  suspendedAt?: boolean
   groups?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type PrincipalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "type" | "displayName" | "email" | "photoUrl" | "administrator" | "disabled" | "groups" | "createdAt" | "updatedAt", ExtArgs["result"]["principal"]>
+export type PrincipalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "type" | "displayName" | "email" | "photoUrl" | "administrator" | "disabled" | "roleFromGroup" | "suspendedAt" | "groups" | "createdAt" | "updatedAt", ExtArgs["result"]["principal"]>
 export type PrincipalInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   team?: boolean | Prisma.TeamDefaultArgs<ExtArgs>
   identities?: boolean | Prisma.Principal$identitiesArgs<ExtArgs>
@@ -1091,6 +1189,14 @@ export type $PrincipalPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     photoUrl: string | null
     administrator: boolean
     disabled: boolean
+    /**
+     * Whether a group of the identity provider gave the role of administrator. Null: unknown, from before this column.
+     */
+    roleFromGroup: boolean | null
+    /**
+     * Disabled by the server since then, because the identity provider no longer confirms the person.
+     */
+    suspendedAt: Date | null
     /**
      * As the identity provider named them at the last sign-in.
      */
@@ -1532,6 +1638,8 @@ export interface PrincipalFieldRefs {
   readonly photoUrl: Prisma.FieldRef<"Principal", 'String'>
   readonly administrator: Prisma.FieldRef<"Principal", 'Boolean'>
   readonly disabled: Prisma.FieldRef<"Principal", 'Boolean'>
+  readonly roleFromGroup: Prisma.FieldRef<"Principal", 'Boolean'>
+  readonly suspendedAt: Prisma.FieldRef<"Principal", 'DateTime'>
   readonly groups: Prisma.FieldRef<"Principal", 'String[]'>
   readonly createdAt: Prisma.FieldRef<"Principal", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Principal", 'DateTime'>

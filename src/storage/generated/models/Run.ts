@@ -2034,10 +2034,6 @@ export type RunUpdateancestorIdsInput = {
   push?: string | string[]
 }
 
-export type NullableBoolFieldUpdateOperationsInput = {
-  set?: boolean | null
-}
-
 export type IntFieldUpdateOperationsInput = {
   set?: number
   increment?: number

@@ -37,6 +37,10 @@ export type SignInMinAggregateOutputType = {
   lastSeenAt: Date | null
   expiresAt: Date | null
   endedAt: Date | null
+  provenAt: Date | null
+  renewAfter: Date | null
+  sealedRenewal: string | null
+  attemptHash: string | null
 }
 
 export type SignInMaxAggregateOutputType = {
@@ -52,6 +56,10 @@ export type SignInMaxAggregateOutputType = {
   lastSeenAt: Date | null
   expiresAt: Date | null
   endedAt: Date | null
+  provenAt: Date | null
+  renewAfter: Date | null
+  sealedRenewal: string | null
+  attemptHash: string | null
 }
 
 export type SignInCountAggregateOutputType = {
@@ -67,6 +75,10 @@ export type SignInCountAggregateOutputType = {
   lastSeenAt: number
   expiresAt: number
   endedAt: number
+  provenAt: number
+  renewAfter: number
+  sealedRenewal: number
+  attemptHash: number
   _all: number
 }
 
@@ -84,6 +96,10 @@ export type SignInMinAggregateInputType = {
   lastSeenAt?: true
   expiresAt?: true
   endedAt?: true
+  provenAt?: true
+  renewAfter?: true
+  sealedRenewal?: true
+  attemptHash?: true
 }
 
 export type SignInMaxAggregateInputType = {
@@ -99,6 +115,10 @@ export type SignInMaxAggregateInputType = {
   lastSeenAt?: true
   expiresAt?: true
   endedAt?: true
+  provenAt?: true
+  renewAfter?: true
+  sealedRenewal?: true
+  attemptHash?: true
 }
 
 export type SignInCountAggregateInputType = {
@@ -114,6 +134,10 @@ export type SignInCountAggregateInputType = {
   lastSeenAt?: true
   expiresAt?: true
   endedAt?: true
+  provenAt?: true
+  renewAfter?: true
+  sealedRenewal?: true
+  attemptHash?: true
   _all?: true
 }
 
@@ -202,6 +226,10 @@ export type SignInGroupByOutputType = {
   lastSeenAt: Date
   expiresAt: Date
   endedAt: Date | null
+  provenAt: Date | null
+  renewAfter: Date | null
+  sealedRenewal: string | null
+  attemptHash: string | null
   _count: SignInCountAggregateOutputType | null
   _min: SignInMinAggregateOutputType | null
   _max: SignInMaxAggregateOutputType | null
@@ -238,6 +266,10 @@ export type SignInWhereInput = {
   lastSeenAt?: Prisma.DateTimeFilter<"SignIn"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"SignIn"> | Date | string
   endedAt?: Prisma.DateTimeNullableFilter<"SignIn"> | Date | string | null
+  provenAt?: Prisma.DateTimeNullableFilter<"SignIn"> | Date | string | null
+  renewAfter?: Prisma.DateTimeNullableFilter<"SignIn"> | Date | string | null
+  sealedRenewal?: Prisma.StringNullableFilter<"SignIn"> | string | null
+  attemptHash?: Prisma.StringNullableFilter<"SignIn"> | string | null
 }
 
 export type SignInOrderByWithRelationInput = {
@@ -253,11 +285,16 @@ export type SignInOrderByWithRelationInput = {
   lastSeenAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  provenAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  renewAfter?: Prisma.SortOrderInput | Prisma.SortOrder
+  sealedRenewal?: Prisma.SortOrderInput | Prisma.SortOrder
+  attemptHash?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type SignInWhereUniqueInput = Prisma.AtLeast<{
   id?: string
   tokenHash?: string
+  attemptHash?: string
   AND?: Prisma.SignInWhereInput | Prisma.SignInWhereInput[]
   OR?: Prisma.SignInWhereInput[]
   NOT?: Prisma.SignInWhereInput | Prisma.SignInWhereInput[]
@@ -271,7 +308,10 @@ export type SignInWhereUniqueInput = Prisma.AtLeast<{
   lastSeenAt?: Prisma.DateTimeFilter<"SignIn"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"SignIn"> | Date | string
   endedAt?: Prisma.DateTimeNullableFilter<"SignIn"> | Date | string | null
-}, "id" | "tokenHash">
+  provenAt?: Prisma.DateTimeNullableFilter<"SignIn"> | Date | string | null
+  renewAfter?: Prisma.DateTimeNullableFilter<"SignIn"> | Date | string | null
+  sealedRenewal?: Prisma.StringNullableFilter<"SignIn"> | string | null
+}, "id" | "tokenHash" | "attemptHash">
 
 export type SignInOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
@@ -286,6 +326,10 @@ export type SignInOrderByWithAggregationInput = {
   lastSeenAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   endedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  provenAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  renewAfter?: Prisma.SortOrderInput | Prisma.SortOrder
+  sealedRenewal?: Prisma.SortOrderInput | Prisma.SortOrder
+  attemptHash?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SignInCountOrderByAggregateInput
   _max?: Prisma.SignInMaxOrderByAggregateInput
   _min?: Prisma.SignInMinOrderByAggregateInput
@@ -307,6 +351,10 @@ export type SignInScalarWhereWithAggregatesInput = {
   lastSeenAt?: Prisma.DateTimeWithAggregatesFilter<"SignIn"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"SignIn"> | Date | string
   endedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"SignIn"> | Date | string | null
+  provenAt?: Prisma.DateTimeNullableWithAggregatesFilter<"SignIn"> | Date | string | null
+  renewAfter?: Prisma.DateTimeNullableWithAggregatesFilter<"SignIn"> | Date | string | null
+  sealedRenewal?: Prisma.StringNullableWithAggregatesFilter<"SignIn"> | string | null
+  attemptHash?: Prisma.StringNullableWithAggregatesFilter<"SignIn"> | string | null
 }
 
 export type SignInCreateInput = {
@@ -322,6 +370,10 @@ export type SignInCreateInput = {
   lastSeenAt: Date | string
   expiresAt: Date | string
   endedAt?: Date | string | null
+  provenAt?: Date | string | null
+  renewAfter?: Date | string | null
+  sealedRenewal?: string | null
+  attemptHash?: string | null
 }
 
 export type SignInUncheckedCreateInput = {
@@ -337,6 +389,10 @@ export type SignInUncheckedCreateInput = {
   lastSeenAt: Date | string
   expiresAt: Date | string
   endedAt?: Date | string | null
+  provenAt?: Date | string | null
+  renewAfter?: Date | string | null
+  sealedRenewal?: string | null
+  attemptHash?: string | null
 }
 
 export type SignInUpdateInput = {
@@ -352,6 +408,10 @@ export type SignInUpdateInput = {
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  provenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewAfter?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sealedRenewal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attemptHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type SignInUncheckedUpdateInput = {
@@ -367,6 +427,10 @@ export type SignInUncheckedUpdateInput = {
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  provenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewAfter?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sealedRenewal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attemptHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type SignInCreateManyInput = {
@@ -382,6 +446,10 @@ export type SignInCreateManyInput = {
   lastSeenAt: Date | string
   expiresAt: Date | string
   endedAt?: Date | string | null
+  provenAt?: Date | string | null
+  renewAfter?: Date | string | null
+  sealedRenewal?: string | null
+  attemptHash?: string | null
 }
 
 export type SignInUpdateManyMutationInput = {
@@ -397,6 +465,10 @@ export type SignInUpdateManyMutationInput = {
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  provenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewAfter?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sealedRenewal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attemptHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type SignInUncheckedUpdateManyInput = {
@@ -412,6 +484,10 @@ export type SignInUncheckedUpdateManyInput = {
   lastSeenAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   endedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  provenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewAfter?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sealedRenewal?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attemptHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type SignInCountOrderByAggregateInput = {
@@ -427,6 +503,10 @@ export type SignInCountOrderByAggregateInput = {
   lastSeenAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
+  provenAt?: Prisma.SortOrder
+  renewAfter?: Prisma.SortOrder
+  sealedRenewal?: Prisma.SortOrder
+  attemptHash?: Prisma.SortOrder
 }
 
 export type SignInMaxOrderByAggregateInput = {
@@ -442,6 +522,10 @@ export type SignInMaxOrderByAggregateInput = {
   lastSeenAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
+  provenAt?: Prisma.SortOrder
+  renewAfter?: Prisma.SortOrder
+  sealedRenewal?: Prisma.SortOrder
+  attemptHash?: Prisma.SortOrder
 }
 
 export type SignInMinOrderByAggregateInput = {
@@ -457,6 +541,10 @@ export type SignInMinOrderByAggregateInput = {
   lastSeenAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   endedAt?: Prisma.SortOrder
+  provenAt?: Prisma.SortOrder
+  renewAfter?: Prisma.SortOrder
+  sealedRenewal?: Prisma.SortOrder
+  attemptHash?: Prisma.SortOrder
 }
 
 
@@ -474,6 +562,10 @@ export type SignInSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   lastSeenAt?: boolean
   expiresAt?: boolean
   endedAt?: boolean
+  provenAt?: boolean
+  renewAfter?: boolean
+  sealedRenewal?: boolean
+  attemptHash?: boolean
 }, ExtArgs["result"]["signIn"]>
 
 export type SignInSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -489,6 +581,10 @@ export type SignInSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   lastSeenAt?: boolean
   expiresAt?: boolean
   endedAt?: boolean
+  provenAt?: boolean
+  renewAfter?: boolean
+  sealedRenewal?: boolean
+  attemptHash?: boolean
 }, ExtArgs["result"]["signIn"]>
 
 export type SignInSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -504,6 +600,10 @@ export type SignInSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   lastSeenAt?: boolean
   expiresAt?: boolean
   endedAt?: boolean
+  provenAt?: boolean
+  renewAfter?: boolean
+  sealedRenewal?: boolean
+  attemptHash?: boolean
 }, ExtArgs["result"]["signIn"]>
 
 export type SignInSelectScalar = {
@@ -519,9 +619,13 @@ export type SignInSelectScalar = {
   lastSeenAt?: boolean
   expiresAt?: boolean
   endedAt?: boolean
+  provenAt?: boolean
+  renewAfter?: boolean
+  sealedRenewal?: boolean
+  attemptHash?: boolean
 }
 
-export type SignInOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "principalId" | "method" | "keyId" | "tokenHash" | "address" | "userAgent" | "createdAt" | "lastSeenAt" | "expiresAt" | "endedAt", ExtArgs["result"]["signIn"]>
+export type SignInOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "principalId" | "method" | "keyId" | "tokenHash" | "address" | "userAgent" | "createdAt" | "lastSeenAt" | "expiresAt" | "endedAt" | "provenAt" | "renewAfter" | "sealedRenewal" | "attemptHash", ExtArgs["result"]["signIn"]>
 
 export type $SignInPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "SignIn"
@@ -545,6 +649,22 @@ export type $SignInPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     lastSeenAt: Date
     expiresAt: Date
     endedAt: Date | null
+    /**
+     * When the identity provider last confirmed the person. Null: when the sign-in was created.
+     */
+    provenAt: Date | null
+    /**
+     * No process asks the identity provider again before that time.
+     */
+    renewAfter: Date | null
+    /**
+     * What asks the identity provider again without a browser, sealed. Null: nothing does.
+     */
+    sealedRenewal: string | null
+    /**
+     * The attempt that led to the sign-in. An attempt leads to one sign-in.
+     */
+    attemptHash: string | null
   }, ExtArgs["result"]["signIn"]>
   composites: {}
 }
@@ -980,6 +1100,10 @@ export interface SignInFieldRefs {
   readonly lastSeenAt: Prisma.FieldRef<"SignIn", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"SignIn", 'DateTime'>
   readonly endedAt: Prisma.FieldRef<"SignIn", 'DateTime'>
+  readonly provenAt: Prisma.FieldRef<"SignIn", 'DateTime'>
+  readonly renewAfter: Prisma.FieldRef<"SignIn", 'DateTime'>
+  readonly sealedRenewal: Prisma.FieldRef<"SignIn", 'String'>
+  readonly attemptHash: Prisma.FieldRef<"SignIn", 'String'>
 }
     
 

@@ -21,9 +21,9 @@ export class InMemoryIdentityStore implements IdentityStore {
     return this.#database.read(({ identities }) => identities.get(identityName(teamId, subject)));
   }
 
-  listLinked(subject: string): Promise<readonly IdentityLink[]> {
+  listAccount(subject: string): Promise<readonly IdentityLink[]> {
     return this.#database.read(({ identities }) => [
-      ...identities.values().filter((link) => link.subject === subject && link.linkedAt !== undefined),
+      ...identities.values().filter((link) => link.subject === subject),
     ]);
   }
 

@@ -1,3 +1,4 @@
+import type { Principal } from "../../../../src/core/people/principal.ts";
 import type { Policy } from "../../../../src/core/policies/policy.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
 import type { RoutingRule } from "../../../../src/core/routing/routing-rule.ts";
@@ -36,6 +37,7 @@ export function createInMemorySettings(database: InMemoryStatements): Settings {
         database.read((tables, now) =>
           schedulesIn(tables)
             .filter((schedule) => dueSchedule(schedule, now).isDue)
+            .filter(({ creatorId }) => !isSuspended(tables.principals.get(creatorId)))
             .slice(0, limit)
             .map(({ id }) => id),
         ),
@@ -46,6 +48,10 @@ export function createInMemorySettings(database: InMemoryStatements): Settings {
 function schedulesIn({ records }: Tables): Schedule[] {
   const mine = records.entries().filter(([place]) => place.startsWith(`${SCHEDULE} `));
   return [...mine.map(([, record]) => record as Schedule)];
+}
+
+function isSuspended(creator: Principal | undefined): boolean {
+  return creator?.disabled === true && creator.suspendedAt !== undefined;
 }
 
 function dueSchedule(schedule: Schedule, now: number): DueSchedule {

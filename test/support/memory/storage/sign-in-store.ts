@@ -1,10 +1,15 @@
 import { AppError } from "../../../../src/core/errors.ts";
 import type { SignIn } from "../../../../src/core/people/sign-in.ts";
 import { holderOfSignIn, type KnownSignIn } from "../../../../src/core/people/sign-in-holder.ts";
-import type { SignInOwner, SignInStore } from "../../../../src/core/people/sign-in-store.ts";
+import type {
+  ClaimedRenewal,
+  SignInOwner,
+  SignInSecrets,
+  SignInStore,
+} from "../../../../src/core/people/sign-in-store.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
-import type { Tables } from "./tables.ts";
+import type { StoredSignIn, Tables } from "./tables.ts";
 
 export class InMemorySignInStore implements SignInStore {
   readonly #database: InMemoryStatements;
@@ -13,9 +18,14 @@ export class InMemorySignInStore implements SignInStore {
     this.#database = database;
   }
 
-  add(signIn: SignIn, tokenHash: string): Promise<void> {
-    return this.#database.transaction(({ tables }) => {
-      tables.signIns.set(tokenHash, signIn);
+  add(signIn: SignIn, secrets: SignInSecrets): Promise<boolean> {
+    return this.#database.transaction(({ tables: { signIns } }) => {
+      const { attemptHash, sealedRenewal, tokenHash } = secrets;
+      if (attemptHash !== undefined && signIns.values().some((one) => one.attemptHash === attemptHash)) {
+        return false;
+      }
+      signIns.set(tokenHash, { ...signIn, ...secrets, ...(sealedRenewal && { isRenewable: true }) });
+      return true;
     });
   }
 
@@ -30,7 +40,7 @@ export class InMemorySignInStore implements SignInStore {
         return found !== undefined && holderOfSignIn(found, now) !== undefined;
       });
       open.sort((a, b) => b.lastSeenAt.getTime() - a.lastSeenAt.getTime() || (a.id < b.id ? 1 : -1));
-      return open.slice(0, limit);
+      return open.slice(0, limit).map(signInOf);
     });
   }
 
@@ -42,7 +52,7 @@ export class InMemorySignInStore implements SignInStore {
       );
       for (const [hash, signIn] of open) {
         channels.push(CHANNELS.keys);
-        signIns.set(hash, { ...signIn, endedAt: at });
+        signIns.set(hash, { ...withoutRenewal(signIn), endedAt: at });
       }
       return open.length;
     });
@@ -66,6 +76,57 @@ export class InMemorySignInStore implements SignInStore {
     });
   }
 
+  claimRenewals(at: Parameters<SignInStore["claimRenewals"]>[0]): Promise<readonly ClaimedRenewal[]> {
+    return this.#database.transaction(({ tables: { signIns } }) => {
+      const due = [...signIns].filter(
+        ([, { createdAt, endedAt, expiresAt, provenAt = createdAt, renewAfter, sealedRenewal }]) =>
+          sealedRenewal !== undefined &&
+          endedAt === undefined &&
+          expiresAt > at.now &&
+          provenAt <= at.provenBefore &&
+          (renewAfter === undefined || renewAfter <= at.now),
+      );
+      return due.slice(0, at.limit).map(([hash, stored]) => {
+        signIns.set(hash, { ...stored, renewAfter: at.until });
+        const { sealedRenewal = "", renewAfter } = stored;
+        return {
+          signIn: signInOf({ ...stored, renewAfter: at.until }),
+          sealedRenewal,
+          isRepeated: renewAfter !== undefined,
+        };
+      });
+    });
+  }
+
+  renewed(id: string, { provenAt, sealedRenewal }: Parameters<SignInStore["renewed"]>[1]): Promise<void> {
+    return this.#database.transaction(({ tables: { signIns }, channels }) => {
+      const [hash, stored] = signIns.entries().find(([, one]) => one.id === id) ?? [];
+      if (hash === undefined || stored === undefined || stored.endedAt !== undefined) {
+        return;
+      }
+      const { renewAfter, ...rest } = withoutRenewal(stored);
+      const isOver = provenAt !== undefined || sealedRenewal === undefined;
+      signIns.set(hash, {
+        ...rest,
+        ...(provenAt && { provenAt }),
+        ...(sealedRenewal && { sealedRenewal, isRenewable: true }),
+        ...(!isOver && renewAfter && { renewAfter }),
+      });
+      channels.push(CHANNELS.keys);
+    });
+  }
+
+  postponeProof(id: string, now: Date, until: Date): Promise<boolean> {
+    return this.#database.transaction(({ tables: { signIns } }) => {
+      const [hash, stored] = signIns.entries().find(([, one]) => one.id === id) ?? [];
+      if (hash === undefined || stored === undefined || (stored.renewAfter ?? now) > now) {
+        return false;
+      }
+      signIns.set(hash, { ...stored, renewAfter: until });
+      return stored.endedAt === undefined;
+    });
+  }
+
   prune(): Promise<number> {
     return this.#database.transaction(({ tables: { signIns }, now }) => {
       const expired = [...signIns].filter(([, { expiresAt }]) => expiresAt.getTime() < now);
@@ -78,7 +139,21 @@ function isOf(signIn: SignIn, { principalId, teamId }: SignInOwner): boolean {
   return signIn.teamId === teamId && (principalId === undefined || signIn.principalId === principalId);
 }
 
-function known({ keys, principals }: Tables, signIn: SignIn | undefined): KnownSignIn | undefined {
+function withoutRenewal({ isRenewable: _is, sealedRenewal: _sealed, ...stored }: StoredSignIn): StoredSignIn {
+  return stored;
+}
+
+function signInOf({
+  attemptHash: _attempt,
+  sealedRenewal: _sealed,
+  tokenHash: _hash,
+  ...signIn
+}: StoredSignIn): SignIn {
+  return signIn;
+}
+
+function known({ keys, principals }: Tables, stored: StoredSignIn | undefined): KnownSignIn | undefined {
+  const signIn = stored && signInOf(stored);
   const principal = signIn && principals.get(signIn.principalId);
   const key = signIn && keys.values().find(({ id }) => id === signIn.keyId);
   return signIn && principal && { signIn, principal, ...(key && { key }) };

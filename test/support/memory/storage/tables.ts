@@ -12,6 +12,7 @@ import type { Principal } from "../../../../src/core/people/principal.ts";
 import type { ShareLink } from "../../../../src/core/people/share-link.ts";
 import type { SignIn } from "../../../../src/core/people/sign-in.ts";
 import type { SignInLink } from "../../../../src/core/people/sign-in-link.ts";
+import type { SignInSecrets } from "../../../../src/core/people/sign-in-store.ts";
 import { FIRST_TEAM, type Team } from "../../../../src/core/people/team.ts";
 import type { Quota } from "../../../../src/core/quotas/quota.ts";
 import type { LoggedEvent } from "../../../../src/core/runs/event-log.ts";
@@ -75,6 +76,8 @@ export interface WebhookRow extends NewWebhookDelivery {
   readonly history: readonly WebhookTry[];
 }
 
+export type StoredSignIn = SignIn & SignInSecrets;
+
 /** Rows are replaced and never changed, so that a copy of the maps is a copy of everything. */
 export interface Tables {
   readonly runs: Map<RunId, RunRow>;
@@ -115,7 +118,7 @@ export interface Tables {
   /** By the token's hash. */
   readonly shareLinks: Map<string, ShareLink>;
   /** By the token's hash. */
-  readonly signIns: Map<string, SignIn>;
+  readonly signIns: Map<string, StoredSignIn>;
   /** By the token's hash. */
   readonly signInLinks: Map<string, SignInLink>;
   readonly deviceCodes: Map<string, DeviceCode & DeviceCodeHashes>;

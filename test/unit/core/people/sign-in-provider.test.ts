@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { admitAccount, type ProvenAccount } from "../../../../src/core/people/sign-in-provider.ts";
+import { admitAccount as admit } from "../../../../src/core/people/admit-account.ts";
+import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { ProvenAccount } from "../../../../src/core/people/sign-in-provider.ts";
 import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
+import type { Storage } from "../../../../src/core/storage.ts";
 import { PeopleHarness } from "./people-harness.ts";
+
+async function admitAccount(storage: Storage, account: ProvenAccount): Promise<Principal | undefined> {
+  return (await admit(storage, account, new Date()))?.principal;
+}
 
 let harness: PeopleHarness;
 beforeEach(() => {

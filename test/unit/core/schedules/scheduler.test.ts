@@ -227,6 +227,26 @@ describe("a due time that starts no run", () => {
     },
   );
 
+  test("a due time waits while its creator is suspended, and fires once, late, when the creator is back", async () => {
+    const { id } = await service.create(ada, WANTED);
+    const suspended = { ...ada, disabled: true, suspendedAt: harness.clock.now() };
+    await harness.storage.people.put(suspended);
+    await harness.clock.advance(5 * MINUTE_MS);
+    const waiting = await service.get(ada, id);
+    const listed = await harness.storage.dueSchedules.list(10);
+    await harness.storage.people.put(ada);
+
+    await scheduler.round();
+    await scheduler.round();
+
+    const after = await service.get(ada, id);
+    expect(waiting.lastSpawnError).toMatch(/creator.*signs in again/);
+    expect([waiting.nextRunAt, listed]).toEqual([new Date("2026-03-01T12:01:00.000Z"), []]);
+    expect(await runs()).toHaveLength(1);
+    expect(after).not.toHaveProperty("lastSpawnError");
+    expect(after.nextRunAt?.getTime()).toBeGreaterThan(harness.clock.now().getTime());
+  });
+
   test("a due time during a failure fires late", async () => {
     const { id } = await service.create(ada, WANTED);
     const prepare = harness.runs.preparer.prepare.bind(harness.runs.preparer);

@@ -42,7 +42,7 @@ describe("a follow-up over the API to a run with a thread", () => {
       createdAt,
       lastSeenAt: createdAt,
     } as const;
-    await storage.signIns.add({ ...signIn, expiresAt }, "hash");
+    await storage.signIns.add({ ...signIn, expiresAt }, { tokenHash: "hash" });
 
     await followUpFrom({ signInId: id });
 
