@@ -191,15 +191,36 @@ export class EventText {
   }
 }
 
+/** The words for the state, or for what a run that succeeded did not do. */
+export function stateName({ outcome, state }: Pick<RunItem, "outcome" | "state">): string {
+  const kinds = new Set((outcome?.refused ?? []).map(({ what }) => what));
+  if (state !== "SUCCEEDED" || kinds.size === 0) {
+    return STATE_NAMES[state];
+  }
+  if (kinds.has("push")) {
+    return "done, but not pushed";
+  }
+  return kinds.has("pull_request") ? "done, but without a pull request" : "done, but files are missing";
+}
+
+export function stateStyle(run: Pick<RunItem, "outcome" | "state">): (typeof STATE_STYLES)[RunState] {
+  return stateName(run) === STATE_NAMES[run.state] ? STATE_STYLES[run.state] : "yellow";
+}
+
 /** What a run came to, for people. */
 export function outcomeText(output: Output, run: RunItem): string {
-  const { run_time, session_link, started_at, state, status_message, warnings = [] } = run;
+  const { outcome, run_time, session_link, started_at, state, status_message, warnings = [] } = run;
   const took =
     run_time === undefined || !started_at ? "" : ` after ${durationText(isoMilliseconds(run_time))}`;
-  const lines = [output.style(STATE_STYLES[state], `Run ${run.run_id} ${STATE_NAMES[state]}${took}.`)];
+  const lines = [output.style(stateStyle(run), `Run ${run.run_id} ${stateName(run)}${took}.`)];
   if (status_message !== undefined && state !== "SUCCEEDED") {
     lines.push(oneLine(status_message.message));
     lines.push(...(status_message.remedy ? [`→ ${oneLine(status_message.remedy)}`] : []));
+  }
+  for (const { by, message, patch_url, remedy } of outcome?.refused ?? []) {
+    lines.push(output.style("yellow", `! ${by}: ${oneLine(message)}`));
+    lines.push(...(remedy === undefined ? [] : [`→ ${oneLine(remedy)}`]));
+    lines.push(...(patch_url === undefined ? [] : [`→ The patch: ${patch_url}`]));
   }
   lines.push(...warnings.map((warning) => output.style("yellow", `! ${oneLine(warning)}`)));
   lines.push(...(session_link === undefined ? [] : [output.style("dim", session_link)]));

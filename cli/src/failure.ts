@@ -3,7 +3,7 @@ import {
   APIUserAbortError,
   BadRequestError,
   PermissionDeniedError,
-  type RunState,
+  type RunItem,
 } from "@errand/client";
 
 /** What the exit codes of the program mean. */
@@ -17,6 +17,8 @@ export const EXIT = {
   notAllowed: 4,
   /** The run waits for a person. */
   waits: 5,
+  /** The run succeeded, but its work was not handed over: a host refused the push or the pull request. */
+  refused: 6,
   timedOut: 124,
   interrupted: 130,
   /** As if ended by SIGPIPE, which Node ignores. */
@@ -100,11 +102,11 @@ function exitCodeOf(error: APIError): ExitCode {
   return error instanceof BadRequestError ? EXIT.usage : EXIT.failed;
 }
 
-/** The exit code for a run in this state. */
-export function exitCodeOfState(state: RunState): ExitCode {
+/** The exit code for a run as it is now. */
+export function exitCodeOfRun({ outcome, state }: Pick<RunItem, "outcome" | "state">): ExitCode {
   switch (state) {
     case "SUCCEEDED":
-      return EXIT.ok;
+      return (outcome?.refused ?? []).length === 0 ? EXIT.ok : EXIT.refused;
     case "CANCELLED":
       return EXIT.cancelled;
     case "BLOCKED":

@@ -4,7 +4,7 @@ import { type Command, Option } from "commander";
 import { askChoice, askConfirm, askText } from "./ask.ts";
 import type { Cli } from "./cli.ts";
 import { ENDED, EventText, outcomeText } from "./event-text.ts";
-import { CliError, EXIT, Exit, exitCodeOfState } from "./failure.ts";
+import { CliError, EXIT, Exit, exitCodeOfRun } from "./failure.ts";
 import { keepLastRun } from "./find-run.ts";
 import { cutText, type Output, parseDuration, safeText } from "./output.ts";
 
@@ -37,7 +37,12 @@ const ERASE_LINE = "\r\u001b[2K";
 export function withEndOptions(command: Command): Command {
   return command
     .option("-f, --follow", "show the run until it ends, and ask its questions")
-    .addOption(new Option("-w, --wait", "wait for the end and print the result").conflicts("follow"))
+    .addOption(
+      new Option(
+        "-w, --wait",
+        "wait for the end and print the result; exit code 6: a host refused the push or the pull request",
+      ).conflicts("follow"),
+    )
     .addOption(new Option("--wait-blocked", "wait also while a person has to answer").implies({ wait: true }))
     .addOption(
       new Option("--timeout <duration>", "wait at most this long, for example 30m")
@@ -46,7 +51,7 @@ export function withEndOptions(command: Command): Command {
     );
 }
 
-/** Shows the run until its end if the options say so, and then throws the exit code of its state. */
+/** Shows the run until its end if the options say so, and then throws its exit code. */
 export async function followOrWait(
   cli: Cli,
   runId: string,
@@ -68,18 +73,18 @@ export async function followOrWait(
       cli.output.line(safeText(run.result.text).trimEnd());
     }
     cli.output.note(outcomeText(cli.output, run));
-    throw new Exit(exitCodeOfState(run.state));
+    throw new Exit(exitCodeOfRun(run));
   }
 }
 
-/** Shows a run live until it has ended, and throws the exit code of its state. */
+/** Shows a run live until it has ended, and throws its exit code. */
 export async function watchRun(cli: Cli, runId: string, options: WatchOptions = {}): Promise<void> {
   const client = await cli.client();
   const run = cli.isInteractive
     ? await new LiveScreen(cli, client, runId, options).show()
     : await printEvents(cli, client, runId, options);
   cli.output.note(outcomeText(cli.output, run));
-  throw new Exit(exitCodeOfState(run.state));
+  throw new Exit(exitCodeOfRun(run));
 }
 
 /** What to do with a run that continues without this terminal. */

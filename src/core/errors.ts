@@ -46,6 +46,8 @@ export interface ErrorOptions {
   /** What the caller can do about it, in one sentence. */
   readonly remedy?: string;
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
+  /** What the outside system said, in its own words. */
+  readonly said?: string;
   /** The name of the policy that refused. */
   readonly policyName?: string;
   /** The provider that refused or whose key is missing, for example `openai`. */

@@ -1,10 +1,18 @@
-import type { GatewayTraffic, ModelFailure, ModelUsage, PushedBranch } from "../core/agents/gateway.ts";
+import type {
+  GatewayTraffic,
+  ModelFailure,
+  ModelUsage,
+  PushedBranch,
+  RefusedPush,
+} from "../core/agents/gateway.ts";
+import { isSameRepository, type RepositoryName } from "../core/repositories/repository-name.ts";
 
 type Watcher = (traffic: GatewayTraffic) => void;
 
 const NOTHING: GatewayTraffic = {
   models: { calls: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, costUsd: 0 },
   pushes: [],
+  refusedPushes: [],
 };
 
 /** What passed through a gateway, as its handlers record it. */
@@ -39,7 +47,16 @@ export class Traffic {
 
   notePush(push: PushedBranch): void {
     const others = this.#current.pushes.filter((known) => !isSameBranch(known, push));
-    this.#become({ ...this.#current, pushes: [...others, push] });
+    const refusedPushes = this.#refusedElsewhere(push);
+    this.#become({ ...this.#current, pushes: [...others, push], refusedPushes });
+  }
+
+  noteRefusedPush(push: RefusedPush): void {
+    this.#become({ ...this.#current, refusedPushes: [...this.#refusedElsewhere(push), push] });
+  }
+
+  #refusedElsewhere(repository: RepositoryName): readonly RefusedPush[] {
+    return this.#current.refusedPushes.filter((known) => !isSameRepository(known, repository));
   }
 
   #become(traffic: GatewayTraffic): void {

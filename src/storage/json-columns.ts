@@ -40,6 +40,12 @@ import {
   type WaitingFollowUp,
 } from "../core/runs/run.ts";
 import { RUN_SOURCES } from "../core/runs/sources.ts";
+import {
+  type ChangeCounts,
+  REFUSED_PARTS,
+  type RefusedWork,
+  type StoredOutcome,
+} from "../core/runs/stored-outcome.ts";
 import type { Skill } from "../core/skills/skill.ts";
 import type { WebhookSecret } from "../core/webhooks/webhook-endpoint.ts";
 import type { DiskUse } from "../core/workers/worker.ts";
@@ -165,6 +171,26 @@ export const PERMISSION_OPTIONS: z.ZodType<PermissionRequest["options"]> = z.arr
 
 /** Times are texts in JSON. */
 const time = z.iso.datetime().transform((text) => new Date(text));
+
+export const OUTCOME: z.ZodType<StoredOutcome> = z.looseObject({
+  changes: z.exactOptional(
+    z.looseObject({
+      files: z.number(),
+      additions: z.number(),
+      deletions: z.number(),
+    } satisfies MembersOf<ChangeCounts>),
+  ),
+  refused: z.exactOptional(
+    z.array(
+      z.looseObject({
+        what: z.enum(REFUSED_PARTS),
+        by: z.string(),
+        message: z.string(),
+        remedy: text,
+      } satisfies MembersOf<RefusedWork>),
+    ),
+  ),
+} satisfies MembersOf<StoredOutcome>);
 
 const permissionRequest = {
   permissionId: z.string(),

@@ -22,18 +22,25 @@ import {
   texts,
 } from "./json-columns.ts";
 
+const flag = z.exactOptional(z.boolean());
 const runId = z.custom<RunId>((value) => typeof value === "string");
 
 /** The schema of the JSON column with a notice, loose like those in `json-columns.ts`. */
 export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
   z.looseObject({ kind: z.literal("seen"), messageRef: z.string() }),
-  z.looseObject({ kind: z.literal("ended"), messageRef: z.string(), end: z.enum(TURN_OUTCOMES) }),
+  z.looseObject({
+    kind: z.literal("ended"),
+    messageRef: z.string(),
+    end: z.enum(TURN_OUTCOMES),
+    isIncomplete: flag,
+  }),
   z.looseObject({
     kind: z.literal("card"),
     card: z.looseObject({
       runId,
       title: z.string(),
       state: z.enum(RUN_STATES),
+      shortfall: text,
       turn: z.number(),
       sessionLink: z.string(),
       message: text,

@@ -12,6 +12,7 @@ import {
   APPROVAL,
   EXECUTED_CONFIG,
   METADATA,
+  OUTCOME,
   PENDING_PERMISSION,
   PROVENANCE,
   PULL_REQUEST_STATUS,
@@ -145,6 +146,7 @@ const PROGRESS: Columns<RunProgress> = {
   othersWrote: { type: "boolean" },
   answer: { type: "text" },
   warnings: { type: "text[]", ...LIST },
+  outcome: { type: "jsonb", schema: OUTCOME },
   lastWrite: { type: "uuid", field: "lastWriteId" },
 };
 

@@ -3,6 +3,7 @@ import type { Gateway, GatewayTraffic } from "../../src/core/agents/gateway.ts";
 export const NO_TRAFFIC: GatewayTraffic = {
   models: { calls: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, costUsd: 0 },
   pushes: [],
+  refusedPushes: [],
 };
 
 /** A gateway that leads nowhere, for what needs one and sends nothing through it. */

@@ -2,7 +2,7 @@ import type { Errand, ListRunsQuery, RunItem, RunSourceType, RunState } from "@e
 import { type Command, Option } from "commander";
 import { openInBrowser } from "../ask.ts";
 import { type Cli, handle } from "../cli.ts";
-import { outcomeText, STATE_NAMES, STATE_STYLES } from "../event-text.ts";
+import { outcomeText, STATE_NAMES, stateName, stateStyle } from "../event-text.ts";
 import { UsageError } from "../failure.ts";
 import { findRunId, RUN_HELP } from "../find-run.ts";
 import { collect, parseCount, requireYes } from "../options.ts";
@@ -40,8 +40,8 @@ const COLUMNS: readonly Column<RunItem>[] = [
   {
     title: "STATE",
     value: ({ state }) => state,
-    text: ({ state }) => STATE_NAMES[state],
-    style: ({ state }) => STATE_STYLES[state],
+    text: stateName,
+    style: stateStyle,
     isWhole: true,
   },
   { title: "CREATED", value: ({ created_at }) => created_at, text: ({ created_at }) => ago(created_at) },
@@ -156,7 +156,8 @@ function showRun({ output }: Cli, run: RunItem): void {
   output.details(run, {
     run: run.run_id,
     title: run.title,
-    state: output.isTerminal ? STATE_NAMES[run.state] : run.state,
+    state: output.isTerminal ? stateName(run) : run.state,
+    outcome: run.outcome?.summary,
     "waits for": waiting_for?.message,
     created: output.isTerminal ? ago(run.created_at) : run.created_at,
     by: run.creator.display_name ?? run.creator.uid,

@@ -20,6 +20,9 @@ const REACTIONS = {
 
 const ENDED: Readonly<Record<TurnOutcome, string>> = { done: "rocket", failed: "-1", stopped: "confused" };
 
+/** Of a turn that is done, except that not everything was handed over. */
+const INCOMPLETE = "confused";
+
 export interface DeliveryDeps {
   readonly client: GithubClient;
   readonly names: RepositoryNames;
@@ -61,7 +64,10 @@ async function react(
 }
 
 function contentOf(notice: Extract<Notice, { readonly kind: "seen" | "ended" }>): string {
-  return notice.kind === "seen" ? "eyes" : ENDED[notice.end];
+  if (notice.kind === "seen") {
+    return "eyes";
+  }
+  return notice.isIncomplete === true ? INCOMPLETE : ENDED[notice.end];
 }
 
 async function show(

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { AppError, type ErrorCode, Misconfigured } from "../../core/errors.ts";
 
 /** The wait that GitHub advises for a secondary limit without a time. */
@@ -7,7 +8,19 @@ interface Failure {
   readonly status: number;
   readonly message: string;
   readonly headers: Readonly<Record<string, unknown>>;
+  /** GitHub's own words. */
+  readonly said: string | undefined;
 }
+
+const refusalBody = z.object({
+  message: z.string(),
+  errors: z
+    .array(
+      z.union([z.string(), z.object({ field: z.string(), code: z.string(), message: z.string() }).partial()]),
+    )
+    .optional()
+    .catch(undefined),
+});
 
 /** Wraps what Octokit threw for a call of `route`, which contains placeholders and no secrets. */
 export function toAppError(error: unknown, route: string): AppError {
@@ -20,12 +33,13 @@ export function toAppError(error: unknown, route: string): AppError {
       cause: error,
     });
   }
-  const { status } = failure;
+  const { said, status } = failure;
+  const words = said === undefined ? {} : { said };
   const message = `GitHub answered ${status} to ${route}: ${failure.message}`;
   const retryAfterMs = waitOf(failure);
   if (status >= 500 || BUSY.has(status) || retryAfterMs !== undefined) {
     const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-    return new AppError("resource_unavailable", message, { cause: error, ...wait });
+    return new AppError("resource_unavailable", message, { cause: error, ...wait, ...words });
   }
   // The key is being replaced, or a token was revoked. An operator can repair it before the retry.
   if (status === 401) {
@@ -33,7 +47,7 @@ export function toAppError(error: unknown, route: string): AppError {
   }
   const { code, remedy } = refusalOf(failure);
   const help = remedy === undefined ? {} : { remedy };
-  return new AppError(code, message, { cause: error, retryable: false, ...help });
+  return new AppError(code, message, { cause: error, retryable: false, ...help, ...words });
 }
 
 /** A redirect that was not followed: an issue that was transferred, a repository that was just renamed. */
@@ -143,5 +157,15 @@ function failureOf(error: unknown): Failure | undefined {
     return undefined;
   }
   const headers = "headers" in response && typeof response.headers === "object" ? response.headers : null;
-  return { status, message, headers: { ...headers } };
+  return { status, message, headers: { ...headers }, said: wordsOfBody("data" in response && response.data) };
+}
+
+function wordsOfBody(body: unknown): string | undefined {
+  const { data } = refusalBody.safeParse(body);
+  const details = (data?.errors ?? []).map((detail) =>
+    typeof detail === "string"
+      ? detail
+      : (detail.message ?? [detail.field, detail.code].filter(Boolean).join(": ")),
+  );
+  return data && [data.message, ...details].join("\n");
 }

@@ -106,10 +106,8 @@ function endBody(
 function patchText({ patch, words }: UnpushedWork, sessionLink: string | undefined): string {
   const code = patch === undefined ? undefined : exactCode(patch, "diff", MAX_PATCH);
   const session = sessionLink === undefined ? "session" : `[session](${sessionLink})`;
-  return paragraphs([
-    within(words, { limit: MAX_MESSAGE, sessionLink }),
-    code ?? `The ${session} has the patch, because a comment cannot show it as it is.`,
-  ]);
+  const shown = within(words, { limit: MAX_MESSAGE, sessionLink });
+  return paragraphs([shown, code ?? `The ${session} has the patch.`]);
 }
 
 function cardBody(card: RunCard, trigger: string): string {
@@ -133,8 +131,12 @@ function cardBody(card: RunCard, trigger: string): string {
 }
 
 function headline(card: RunCard): string {
-  const { state, title, sessionLink } = card;
-  const parts = [`**${isUnapproved(card) ? UNAPPROVED : STATES[state]}**`, safeLine(title), ...figures(card)];
+  const { shortfall, state, title, sessionLink } = card;
+  const parts = [
+    `**${isUnapproved(card) ? UNAPPROVED : (shortfall ?? STATES[state])}**`,
+    safeLine(title),
+    ...figures(card),
+  ];
   return [...parts, `[session](${sessionLink})`].filter((part) => part !== "").join(" · ");
 }
 

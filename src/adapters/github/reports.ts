@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AppError } from "../../core/errors.ts";
 import { parseJson } from "../../core/parse-json.ts";
-import { BRANCH_PREFIX } from "../../core/pull-requests/branch-name.ts";
+import { isOwnBranch } from "../../core/pull-requests/branch-name.ts";
 import type { Run } from "../../core/runs/run.ts";
 import type {
   InboundMessage,
@@ -140,7 +140,7 @@ async function ofStatus(event: InboxEvent, payload: unknown, deps: ReportDeps): 
 async function ofPush(event: InboxEvent, payload: unknown, deps: ReportDeps): Promise<Translation> {
   const { deleted, ref, ...about } = read(pushSchema, payload);
   const base = /^refs\/heads\/(.+)$/.exec(ref)?.[1];
-  if (base === undefined || deleted === true || base.startsWith(BRANCH_PREFIX)) {
+  if (base === undefined || deleted === true || isOwnBranch(base)) {
     return { kind: "ignored", reason: "No pull request goes into this branch." };
   }
   const pulls = await ownPulls(about, deps, {

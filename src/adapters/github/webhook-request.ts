@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
 import { parseJson } from "../../core/parse-json.ts";
-import { BRANCH_PREFIX } from "../../core/pull-requests/branch-name.ts";
+import { isOwnBranch } from "../../core/pull-requests/branch-name.ts";
 import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
 import { conclusionOfStatus, isRepairable } from "./commit-checks.ts";
 import { INSTALLATION_ACTIONS } from "./installation-events.ts";
@@ -153,13 +153,15 @@ function isOfInterest({ action, branches, check_suite: suite, state = "" }: Bran
   const conclusion = suite === undefined ? conclusionOfStatus(state) : suite.conclusion;
   const isOver = suite === undefined ? conclusion !== undefined : action === "completed";
   const heads = [suite?.head_branch, ...branches.map(({ name }) => name)];
-  const isOfRun = heads.some((head) => head?.startsWith(BRANCH_PREFIX));
+  const isOfRun = heads.some((head) => typeof head === "string" && isOwnBranch(head));
   return isOver && (isOfRun || isRepairable({ conclusion }));
 }
 
+const HEADS = "refs/heads/";
+
 /** A branch of a run is the head of a pull request, and nothing goes into it. */
 function isOtherBranch(ref: string): boolean {
-  return ref.startsWith("refs/heads/") && !ref.startsWith(`refs/heads/${BRANCH_PREFIX}`);
+  return ref.startsWith(HEADS) && !isOwnBranch(ref.slice(HEADS.length));
 }
 
 /**

@@ -18,6 +18,9 @@ const ENDED: Readonly<Record<TurnOutcome, string>> = {
   stopped: "octagonal_sign",
 };
 
+/** Of a turn that is done, except that not everything was handed over. */
+const INCOMPLETE = "warning";
+
 export interface DeliveryDeps {
   readonly client: WebClient;
   readonly posts: Posts;
@@ -32,7 +35,7 @@ export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<R
     case "seen":
       return receiptOf(await react(delivery, { ts: notice.messageRef, name: SEEN }, client));
     case "ended":
-      return receiptOf(await react(delivery, { ts: notice.messageRef, name: ENDED[notice.end] }, client));
+      return receiptOf(await react(delivery, { ts: notice.messageRef, name: signOf(notice) }, client));
     case "card":
     case "choice":
       return receiptOf(await showCard({ ...delivery, notice }, posts));
@@ -46,6 +49,10 @@ export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<R
       return receiptOf(shown ?? (await say(delivery, rendered, posts)));
     }
   }
+}
+
+function signOf({ end, isIncomplete }: Extract<Notice, { readonly kind: "ended" }>): string {
+  return isIncomplete === true ? INCOMPLETE : ENDED[end];
 }
 
 /** Puts one reaction on a message in place of the one before. A message that was deleted needs none. */

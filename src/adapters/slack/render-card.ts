@@ -44,9 +44,7 @@ const EMOJI: Readonly<Record<RunState, string>> = {
 };
 
 export function renderCard(card: RunCard, marker: Marker): Rendered {
-  const [emoji, words] = isUnapproved(card)
-    ? [EMOJI.BLOCKED, UNAPPROVED]
-    : [EMOJI[card.state], STATE_WORDS[card.state]];
+  const [emoji, words] = headingOf(card);
   const title = defuseLine(`${emoji} ${card.title}`, MAX_HEADER);
   const lines = planLines(card, (text) => defuseLine(text, MAX_STEP)).join("\n");
   const step = card.step === undefined ? "" : `Now: ${defuseLine(card.step, MAX_STEP)}`;
@@ -88,6 +86,14 @@ export function renderCard(card: RunCard, marker: Marker): Rendered {
       max: MAX_PLAIN_TEXT,
     }),
   };
+}
+
+function headingOf(card: RunCard): readonly [emoji: string, words: string] {
+  const { shortfall, state } = card;
+  if (isUnapproved(card)) {
+    return [EMOJI.BLOCKED, UNAPPROVED];
+  }
+  return shortfall === undefined ? [EMOJI[state], STATE_WORDS[state]] : [EMOJI.ERROR, shortfall];
 }
 
 function workspaceBlocks(card: RunCard): types.KnownBlock[] {

@@ -84,9 +84,22 @@ function renderAnswer(
     const place = parts.length === 1 ? undefined : { number: index + 1, of: parts.length };
     const words: types.MarkdownBlock = { type: "markdown", text: `${text}${rest}` };
     const rendered = renderWords(notice, { marker: markerOfPart(index + 1), words, text, place });
-    return index === parts.length - 1 ? withFiles(rendered, notice) : rendered;
+    return index === parts.length - 1 ? withFiles(withUnpushed(rendered, notice), notice) : rendered;
   });
   return [first, ...others] as [Rendered, ...Rendered[]];
+}
+
+/** Why the work is not pushed. The page of the run has the patch. */
+function withUnpushed(rendered: Rendered, { sessionLink, unpushed }: MessageNotice): Rendered {
+  if (unpushed === undefined) {
+    return rendered;
+  }
+  const place = sessionLink === undefined ? "" : link(sessionLink, "The session has the patch");
+  return {
+    ...rendered,
+    blocks: [...rendered.blocks, plainSection(unpushed.words), ...(place === "" ? [] : [context(place)])],
+    plainText: `${rendered.plainText}\n\n${unpushed.words}`,
+  };
 }
 
 /** The button stands under the last part of the answer. */

@@ -68,6 +68,7 @@ const VISIBLE_TO_GUESTS = {
   permission: whole,
   waiting_for: hidden,
   result: whole,
+  outcome: hidden,
   warnings: hidden,
   parent_run_id: whole,
   metadata: hidden,

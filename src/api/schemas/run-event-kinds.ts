@@ -7,6 +7,7 @@ import { RUN_MODES } from "../../core/runs/run.ts";
 import type { ApiName } from "./event-names.ts";
 import { QUESTION } from "./permission.ts";
 import { FAILURE_REASON } from "./run-item.ts";
+import { RunOutcome } from "./run-outcome.ts";
 import { RunState } from "./run-requests.ts";
 
 type Body<Kind extends RunEventKind> = Extract<RunEventBody, { readonly kind: Kind }>;
@@ -139,7 +140,10 @@ export const RUN_EVENT_KINDS: Kinds = {
   },
   "run.state": {
     says: "The state of the run changed.",
-    members: { from: RunState, to: RunState, reason: maybe("The reason, for people."), status: Status },
+    members: {
+      ...{ from: RunState, to: RunState, reason: maybe("The reason, for people."), status: Status },
+      outcome: RunOutcome.optional().describe("What came of the run, if it ended."),
+    },
   },
   "run.updated": {
     says: "The title, the metadata or the prompt of the run changed. The new values are members of the run.",

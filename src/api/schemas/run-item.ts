@@ -17,6 +17,7 @@ import { pullRequestStatusOf, RunPullRequestStatus } from "./pull-request-status
 import { AmbientAgentConfig } from "./run-config.ts";
 import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
 import { PAGE_INFO_EXAMPLE, RUN_ITEM_EXAMPLE } from "./run-examples.ts";
+import { RunOutcome, runOutcomeItem } from "./run-outcome.ts";
 import { RunState } from "./run-requests.ts";
 import { Timestamp } from "./text.ts";
 import { RunWaitingFor, waitingForItem } from "./waiting-for.ts";
@@ -165,12 +166,13 @@ export const RunItem = z
     result: RunResultItem.optional().describe(
       "What the agent answered in the last turn that it finished. Absent in lists and before the end of the first turn.",
     ),
+    outcome: RunOutcome.optional(),
     warnings: z
       .array(z.string())
       .optional()
       .describe(
-        "Problems that did not end the run, the oldest first: a pull request that could not be opened, files that " +
-          "were not kept, a missing secret or tool. At most 20.",
+        "Problems that did not end the run, the oldest first: files that were not kept, a missing secret or tool. At " +
+          "most 20.",
       ),
     parent_run_id: z.uuid().optional().describe("The parent of the run."),
     metadata: z.record(z.string(), z.string()).optional().describe("The metadata of the request."),
@@ -255,6 +257,7 @@ export function runItemOf(run: ListedRun, context: RunItemContext): RunItem {
     ...(waitingFor === undefined ? {} : { waiting_for: waitingForItem(waitingFor, deciders) }),
     ...pullRequestStatusOf(run, isList),
     ...(result === undefined ? {} : { result: resultItem(result) }),
+    ...outcomeMember(run, sessionLink),
     ...optionalMembers(run, now),
   };
 }
@@ -312,6 +315,11 @@ function optionalMembers(run: ListedRun, now: Date): Partial<RunItem> {
     ...usageOf(run),
     ...(isEmpty(provenance) ? {} : { provenance }),
   };
+}
+
+function outcomeMember(run: ListedRun, sessionLink: string): Pick<RunItem, "outcome"> {
+  const outcome = runOutcomeItem(run, sessionLink);
+  return outcome === undefined ? {} : { outcome };
 }
 
 function usageOf({ totalTokens, costUsd }: ListedRun): Pick<RunItem, "request_usage"> {

@@ -21,8 +21,8 @@ export interface GatewayGrant extends TeamAccess {
 
 export interface RepositoryGrant extends RepositoryName {
   readonly push: boolean;
-  /** Only branches that begin with this may be pushed. Absent: all. */
-  readonly branchPrefix?: string;
+  /** Only branches that begin with one of these may be pushed. Absent: all. */
+  readonly branchPrefixes?: readonly string[];
 }
 
 export interface RemoteMcpServer {
@@ -72,6 +72,8 @@ export interface GatewayTraffic {
   readonly modelFailure?: ModelFailure;
   /** Pushed branches in the order of their first push. Each branch is listed once. */
   readonly pushes: readonly PushedBranch[];
+  /** The newest push to each repository that its host refused, unless the host accepted a later one. */
+  readonly refusedPushes: readonly RefusedPush[];
 }
 
 /** As the responses of the models report it. */
@@ -91,6 +93,11 @@ export interface ModelFailure {
   readonly message: string;
   /** The gateway refused the call, because the price of the model is not known. */
   readonly isUnpriced?: boolean;
+}
+
+export interface RefusedPush extends RepositoryName {
+  /** Why, in the words of the host. */
+  readonly message: string;
 }
 
 export interface PushedBranch extends RepositoryName {

@@ -4,7 +4,9 @@ import { storeLateAnswer } from "../runs/decide-follow-up.ts";
 import type { FollowUp, RunMode, StatusMessage } from "../runs/run.ts";
 import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
+import { withRefused } from "../runs/run-outcome.ts";
 import { isWorkedOn, needsLease } from "../runs/states.ts";
+import type { RefusedWork } from "../runs/stored-outcome.ts";
 import type { UnpushedWork } from "../threads/notice.ts";
 import { leavesSessionBroken } from "../turns/broken-session.ts";
 import { modeOf } from "../turns/turn-mode.ts";
@@ -122,10 +124,12 @@ export function decideTurnStart(edit: RunEdit, hasPersonalSecrets: boolean): Tur
 export interface TurnResult {
   /** The message of a successful end. */
   readonly success?: StatusMessage;
-  /** The work so far, if the turn changed it and it must not be pushed. */
+  /** The work so far, if the turn changed it and it is not pushed. */
   readonly unpushed?: UnpushedWork;
   /** Sentences about work that is not handed over. */
   readonly remarks?: readonly string[];
+  /** What a successful turn does not hand over. */
+  readonly refused?: readonly RefusedWork[];
   /** A limit of the run that the turn exceeded. */
   readonly failure?: RunFailure;
 }
@@ -139,7 +143,7 @@ export function decideTurnEnd(
   edit: RunEdit,
   end: TurnEnd,
   answer: string,
-  { failure: exceeded, remarks = [], success, unpushed }: TurnResult = {},
+  { failure: exceeded, refused, remarks = [], success, unpushed }: TurnResult = {},
 ): boolean {
   const { stopReason, usage } = end;
   edit.record({ kind: "turn.ended", stopReason, answer, ...(usage === undefined ? {} : { usage }) });
@@ -158,7 +162,7 @@ export function decideTurnEnd(
     if (edit.run.state === "BLOCKED") {
       edit.moveTo("INPROGRESS");
     }
-    edit.notices.postReactions("done");
+    edit.notices.postReactions();
     edit.notices.postAnswer();
     return true;
   }
@@ -168,6 +172,7 @@ export function decideTurnEnd(
   }
   if (failure === undefined) {
     edit.notices.addUnpushed(unpushed);
+    edit.set({ outcome: withRefused(edit.run.outcome, refused) });
     edit.moveTo("SUCCEEDED", success === undefined ? {} : { status: success });
   } else {
     decideFailure(edit, failure);

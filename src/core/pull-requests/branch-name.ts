@@ -1,7 +1,7 @@
 import type { Run } from "../runs/run.ts";
 
-/** The branches that Errand itself pushes begin with this. */
-export const BRANCH_PREFIX = "errand/";
+const BRANCH_PREFIX = "errand/";
+const OWN_BRANCH = /^errand\/|^errand-[\da-f]{12}(?:-|$)/;
 
 const SLUG_LENGTH_MAX = 40;
 
@@ -12,6 +12,21 @@ const SLUG_LENGTH_MAX = 40;
 export function branchOf({ id, title }: Pick<Run, "id" | "title">): string {
   const slug = slugOf(title);
   return `${BRANCH_PREFIX}${id.slice(id.lastIndexOf("-") + 1)}${slug === "" ? "" : `-${slug}`}`;
+}
+
+/** The same on a host with a branch `errand`, beside which no branch `errand/…` can exist. */
+export function flatBranchOf(run: Pick<Run, "id" | "title">): string {
+  return branchOf(run).replace("/", "-");
+}
+
+/** Whether Errand itself pushes branches of this name. */
+export function isOwnBranch(branch: string): boolean {
+  return OWN_BRANCH.test(branch);
+}
+
+/** What the names of the branches begin with that Errand pushes for this run. */
+export function ownPrefixesOf(run: Pick<Run, "id">): readonly string[] {
+  return [BRANCH_PREFIX, flatBranchOf({ ...run, title: "" })];
 }
 
 /** As many whole words as fit. */

@@ -1,13 +1,16 @@
 import type { PushedBranch } from "../agents/gateway.ts";
 import type { ArtifactBody } from "../artifacts/artifact.ts";
 import type { AttemptDeps } from "../attempts/attempt-deps.ts";
+import { AppError } from "../errors.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../retry.ts";
 import { homeRepositoryOf } from "../runs/home-repository.ts";
+import type { RefusedWork } from "../runs/stored-outcome.ts";
 import { teamAccessOf } from "../secrets/git-token.ts";
 import type { BranchPush, PushedWork } from "../workspaces/change-tracker.ts";
 import type { RunWorkspace } from "../workspaces/workspace.ts";
-import { branchOf } from "./branch-name.ts";
+import { branchOf, flatBranchOf } from "./branch-name.ts";
+import { isNameTaken, remedyOf } from "./host-words.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
 import { type PublishTarget, publishTargetOf } from "./publish-target.ts";
 import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
@@ -26,6 +29,8 @@ export interface PublishResult {
   readonly url?: string;
   /** A repository whose changes are all in a pull request. */
   readonly handedOver?: RepositoryName;
+  /** What was to be published and is not. Only after the last turn. */
+  readonly refused: readonly RefusedWork[];
 }
 
 export interface PublishedTurn {
@@ -51,6 +56,8 @@ export class PullRequestPublisher {
   #answer = "";
   /** The number of pushes handled so far. */
   #handledPushes = 0;
+  /** What this turn could not publish, except pushes that the gateway saw refused. */
+  #failures: RefusedWork[] = [];
 
   constructor(deps: PullRequestPublisherDeps) {
     this.#deps = deps;
@@ -61,10 +68,16 @@ export class PullRequestPublisher {
    * Publishes after a turn that changed these repositories; undefined: the changed repositories are unknown. When the
    * run `isDone`, changes that its agent did not push are published as well.
    */
-  async publish(
+  async publish(turn: PublishedTurn, changed: readonly RepositoryName[] | undefined): Promise<PublishResult> {
+    this.#failures = [];
+    const published = await this.#publish(turn, changed);
+    return { ...published, refused: turn.isDone ? this.#refused() : [] };
+  }
+
+  async #publish(
     { answer, isDone }: PublishedTurn,
     changed: readonly RepositoryName[] | undefined,
-  ): Promise<PublishResult> {
+  ): Promise<Omit<PublishResult, "refused">> {
     this.#answer = answer;
     const pushed = this.#newPushes();
     let shown: PullRequest | undefined;
@@ -78,7 +91,9 @@ export class PullRequestPublisher {
     if (target === undefined || !isDone || isAmong(pushed, target)) {
       return known;
     }
-    const before = isAmong(changed ?? [target], target) ? undefined : await this.#lastOfRun();
+    // What was refused after an earlier turn is still to be published.
+    const isNew = this.#deps.run.outcome?.refused !== undefined || isAmong(changed ?? [target], target);
+    const before = isNew ? undefined : await this.#lastOfRun();
     if (before !== undefined) {
       return { ...known, url: before.url, ...(this.#isOwn(before) ? { handedOver: target } : {}) };
     }
@@ -112,7 +127,9 @@ export class PullRequestPublisher {
   /** The branch that Errand itself pushes to. */
   #isOwn({ branch }: Pick<PushedBranch, "branch">): boolean {
     const { base, ontoBase } = this.#target ?? {};
-    return branch === branchOf(this.#deps.run) || (ontoBase === true && branch === base);
+    const { run } = this.#deps;
+    const isOfRun = branch === branchOf(run) || branch === flatBranchOf(run);
+    return isOfRun || (ontoBase === true && branch === base);
   }
 
   #newPushes(): readonly PushedBranch[] {
@@ -126,42 +143,82 @@ export class PullRequestPublisher {
    * Finds the pull request of a branch that the agent pushed. If the run was asked for in that repository, keeps it up
    * to date, or opens it.
    */
-  #ofBranch(branch: PushedBranch, isDone: boolean): Promise<PullRequest | undefined> {
+  async #ofBranch(branch: PushedBranch, isDone: boolean): Promise<PullRequest | undefined> {
     const { clock, problem, pullRequests, run } = this.#deps;
-    return this.#attempt(`The pull request of ${branch.branch} was not found`, problem, async () => {
-      const target = this.#target;
-      const isOurs = isDone && target !== undefined && isSameRepository(target, branch);
-      const draft = isOurs ? await this.#draftOf(target, branch.branch) : undefined;
-      if (draft === undefined) {
-        const find = () => pullRequests.find(teamAccessOf(run), branch, branch.branch);
-        return retry(clock, THREE_TRIES, find);
-      }
-      const found = await retry(clock, THREE_TRIES, () => pullRequests.update(draft));
-      return found ?? retry(clock, THREE_TRIES, () => pullRequests.open(draft));
-    });
+    const target = this.#target;
+    const find = () =>
+      retry(clock, THREE_TRIES, () => pullRequests.find(teamAccessOf(run), branch, branch.branch));
+    if (isDone && target !== undefined && isSameRepository(target, branch) && target.setting !== "off") {
+      const found = await this.#attempt("pull_request", async () => {
+        const draft = await this.#draftOf(target, branch.branch);
+        return draft === undefined ? find() : ((await this.#update(draft)) ?? this.#open(draft));
+      });
+      return this.#link(found);
+    }
+    try {
+      return await this.#link(await find());
+    } catch (error) {
+      problem(`The pull request of ${branch.branch} was not found`, error);
+      return undefined;
+    }
   }
 
-  #handOver(target: PublishTarget): Promise<PullRequest | undefined> {
-    const { clock, problem, pullRequests, run } = this.#deps;
+  async #handOver(target: PublishTarget): Promise<PullRequest | undefined> {
     if (target.setting === "off") {
-      return Promise.resolve(undefined);
+      return undefined;
     }
-    return this.#attempt("The pull request could not be opened", problem, async () => {
-      const extended = await this.#pushOntoBase(target);
-      if (extended !== undefined) {
-        return extended;
-      }
-      const work = await this.#push(target, { branch: branchOf(run) });
-      if (work === undefined) {
-        return undefined;
-      }
-      const { pushed, subject } = work;
-      this.#note(pushed, undefined);
+    const extended = await this.#pushOntoBase(target);
+    if (extended !== undefined) {
+      return this.#link(extended);
+    }
+    const work = await this.#attempt("push", () => this.#pushOwn(target));
+    if (work === undefined) {
+      return undefined;
+    }
+    const { pushed, subject } = work;
+    this.#note(pushed, undefined);
+    const opened = await this.#attempt("pull_request", async () => {
       const draft = await this.#draftOf(target, pushed.branch, subject);
-      const opened = draft && (await retry(clock, THREE_TRIES, () => pullRequests.open(draft)));
-      this.#note(pushed, opened);
-      return opened;
+      return draft && this.#open(draft);
     });
+    this.#note(pushed, opened);
+    return this.#link(opened);
+  }
+
+  #update(draft: PullRequestDraft): Promise<PullRequest | undefined> {
+    const { clock, pullRequests } = this.#deps;
+    return retry(clock, THREE_TRIES, () => pullRequests.update(draft));
+  }
+
+  /** Undefined: there is nothing to merge. */
+  async #open(draft: PullRequestDraft): Promise<PullRequest | undefined> {
+    const { clock, pullRequests } = this.#deps;
+    const opened = await retry(clock, THREE_TRIES, () => pullRequests.open(draft));
+    const { repository, teamId, withoutTeamToken = false } = draft;
+    if (
+      opened === undefined &&
+      !(await pullRequests.isAllowed({ teamId, withoutTeamToken, ...repository }))
+    ) {
+      const message = `The team has no credentials for pull requests in ${repository.owner}/${repository.name}.`;
+      throw new AppError("integration_not_configured", message, {
+        remedy: "An administrator gives the team access to the repository, as for the start of such a run.",
+      });
+    }
+    return opened;
+  }
+
+  /** On a host with a branch that has our prefix as its name, the branch gets another name. */
+  async #pushOwn(target: PublishTarget): Promise<PushedWork | undefined> {
+    const { run } = this.#deps;
+    try {
+      return await this.#push(target, { branch: branchOf(run) });
+    } catch (error) {
+      const words = this.#hostRefusal(target) ?? (error instanceof AppError ? error.message : "");
+      if (!isNameTaken(words)) {
+        throw error;
+      }
+      return this.#push(target, { branch: flatBranchOf(run) });
+    }
   }
 
   /** Undefined: the work has to go to a branch of its own, for example because another person pushed meanwhile. */
@@ -227,23 +284,70 @@ export class PullRequestPublisher {
     };
   }
 
-  async #attempt(
-    what: string,
-    problem: PullRequestPublisherDeps["problem"],
-    work: () => Promise<PullRequest | undefined>,
-  ): Promise<PullRequest | undefined> {
+  /** A failure is noted and ends nothing. */
+  async #attempt<T>(
+    what: "push" | "pull_request",
+    work: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
     try {
-      const found = await work();
-      if (found !== undefined) {
-        await linkPullRequest(this.#deps, found);
-      }
-      return found;
+      return await work();
     } catch (error) {
-      problem(what, error);
+      const { log, run } = this.#deps;
+      log.warn("pull_request.refused", { runId: run.id, what, error });
+      const target = this.#target;
+      if (what === "pull_request" || target === undefined || this.#hostRefusal(target) === undefined) {
+        this.#failures.push(this.#refusalOf(what, error));
+      }
       return undefined;
     }
   }
+
+  /** The words of the host, if it refused the newest push to the repository. */
+  #hostRefusal(repository: RepositoryName): string | undefined {
+    const { refusedPushes } = this.#deps.runWorkspace.gateway.traffic;
+    return refusedPushes.find((each) => isSameRepository(each, repository))?.message;
+  }
+
+  #refusalOf(what: "push" | "pull_request", error: unknown): RefusedWork {
+    if (!(error instanceof AppError)) {
+      return { what, by: SELF, message: UNEXPECTED[what], remedy: AGAIN };
+    }
+    const { message, options } = error;
+    const said = options.said ?? message;
+    if (what === "push") {
+      return { what, by: SELF, message, remedy: options.remedy ?? remedyOf(message) };
+    }
+    const branch = this.#branches.at(-1)?.branch;
+    const place = branch === undefined ? "" : ` The work is on the branch ${branch}.`;
+    const by = error.code === "integration_not_configured" ? SELF : this.#deps.changes.host;
+    return { what, by, message: said, remedy: `${options.remedy ?? AGAIN}${place}` };
+  }
+
+  /** Also pushes of the agent that no accepted one has followed. */
+  #refused(): readonly RefusedWork[] {
+    const { changes, runWorkspace } = this.#deps;
+    const pushes = runWorkspace.gateway.traffic.refusedPushes.map(
+      ({ message }): RefusedWork => ({ what: "push", by: changes.host, message, remedy: remedyOf(message) }),
+    );
+    return [...pushes, ...this.#failures];
+  }
+
+  async #link(found: PullRequest | undefined): Promise<PullRequest | undefined> {
+    if (found !== undefined) {
+      await linkPullRequest(this.#deps, found).catch((error) =>
+        this.#deps.problem("The pull request could not be linked to the run", error),
+      );
+    }
+    return found;
+  }
 }
+
+const SELF = "Errand";
+const AGAIN = "Send a follow-up to try again.";
+const UNEXPECTED = {
+  push: "The work could not be pushed.",
+  pull_request: "The pull request could not be opened.",
+} as const;
 
 type PullRequestBody = Extract<ArtifactBody, { readonly type: "PULL_REQUEST" }>;
 

@@ -4,6 +4,7 @@ import type { RunId } from "../ids.ts";
 import type { FileInWorkspace } from "../input-files/input-paths.ts";
 import type { WorkspaceStep } from "../workspaces/workspace.ts";
 import type { ChangedDetails, RunMode, StatusMessage } from "./run.ts";
+import type { RunOutcome } from "./run-outcome.ts";
 import type { RunState } from "./states.ts";
 
 /** Every kind of event in the log of a run. The log is the truth: replaying `run.state` gives the run's state. */
@@ -20,6 +21,8 @@ export type RunEventBody =
       readonly to: RunState;
       readonly reason?: string;
       readonly status?: StatusMessage;
+      /** What came of a run that ended. */
+      readonly outcome?: RunOutcome;
     }
   /** The title, the metadata or the request changed. The new values are those of the run. */
   | { readonly kind: "run.updated"; readonly members: readonly (keyof ChangedDetails)[] }

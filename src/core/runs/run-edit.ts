@@ -4,7 +4,6 @@ import type { InputFile } from "../input-files/input-file.ts";
 import { fileInWorkspace, filesInWorkspace } from "../input-files/input-paths.ts";
 import type { Job } from "../ports/queue.ts";
 import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
-import type { TurnOutcome } from "../threads/notice.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
 import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
@@ -25,6 +24,7 @@ import { changedDetails } from "./run.ts";
 import type { ChangeExtras, LeaseGrant, RunChange } from "./run-change.ts";
 import { deliverJobs, runJob } from "./run-job.ts";
 import { RunNotices } from "./run-notices.ts";
+import { countsOf, outcomeOf, withRefused } from "./run-outcome.ts";
 import type { RunAggregate } from "./run-store.ts";
 import { isEnded, isWorkedOn, type RunState, requireTransition } from "./states.ts";
 import { warningOf, warningText, withWarning } from "./warnings.ts";
@@ -39,8 +39,6 @@ interface NewFollowUpText {
   readonly editedBy: PrincipalId;
   readonly approval?: Approval | undefined;
 }
-
-const OUTCOMES: Partial<Record<RunState, TurnOutcome>> = { SUCCEEDED: "done", CANCELLED: "stopped" };
 
 /**
  * Builds one decision about one run. Only this class changes the state of a run: it checks the transition table and
@@ -88,15 +86,16 @@ export class RunEdit {
   moveTo(to: RunState, why: { reason?: string; status?: StatusMessage } = {}): void {
     const from = this.#progress.state;
     requireTransition(from, to);
-    this.record({ kind: "run.state", from, to, ...why });
     const changed = { state: to, stateSince: this.#tools.now, statusMessage: why.status };
     this.#progress = { ...this.#progress, ...changed, ...this.#stamps(to) };
+    const outcome = outcomeOf(this.#progress);
+    this.record({ kind: "run.state", from, to, ...why, ...(outcome === undefined ? {} : { outcome }) });
     if (!isWorkedOn(to)) {
       this.#setStep(undefined);
     }
     this.notices.changeCard();
     if (isEnded(to)) {
-      this.notices.postReactions(OUTCOMES[to] ?? "failed");
+      this.notices.postReactions();
       this.notices.postOutcome();
     }
   }
@@ -305,6 +304,7 @@ export class RunEdit {
   /** Replaces what is known of the run's changes in its repositories. */
   setChanges(changes: readonly RepositoryChanges[]): void {
     this.#changes = changes;
+    this.set({ outcome: { ...this.#progress.outcome, changes: countsOf(changes) } });
   }
 
   /**
@@ -318,7 +318,7 @@ export class RunEdit {
     const turn = isOpen ? this.#progress.turn : this.#progress.turn + 1;
     const ids = waiting.map(({ id }) => id);
     this.#followUps.take(turn, ids);
-    this.set({ turn, turnOpen: true });
+    this.set({ turn, turnOpen: true, outcome: withRefused(this.#progress.outcome, undefined) });
     if (!isOpen) {
       this.set({ activity: { since: this.#tools.now } });
     }

@@ -7,14 +7,17 @@ import type { ShownQuestion } from "../turns/question-text.ts";
 import { isFirstTurn } from "./follow-up-changes.ts";
 import type { FollowUp, Run } from "./run.ts";
 import type { RunChange } from "./run-change.ts";
+import { shortfallOf } from "./run-outcome.ts";
 import type { RunAggregate } from "./run-store.ts";
-import { isEnded } from "./states.ts";
+import { isEnded, type RunState } from "./states.ts";
 
 /** A message that led to a turn. Without a thread, it came another way. */
 interface RequestMessage {
   readonly messageRef: string | undefined;
   readonly thread: Thread | undefined;
 }
+
+const ENDS: Partial<Record<RunState, TurnOutcome>> = { SUCCEEDED: "done", CANCELLED: "stopped" };
 
 type Message = Extract<Notice, { readonly kind: "message" }>;
 
@@ -87,10 +90,16 @@ export class RunNotices {
    * Shows on the messages that led to the turn how it ended. A run that never began has only its request. It came from
    * the first thread of its platform, because a run gets its other threads later.
    */
-  postReactions(end: TurnOutcome): void {
+  postReactions(): void {
+    const { run } = this.#changed;
+    const end = isEnded(run.state) ? (ENDS[run.state] ?? "failed") : "done";
+    const incomplete = shortfallOf(run) === undefined ? {} : { isIncomplete: true };
     for (const { messageRef, thread } of this.#requests()) {
       if (messageRef !== undefined && thread !== undefined) {
-        this.#notices.push({ threadId: thread.id, notice: { kind: "ended", messageRef, end } });
+        this.#notices.push({
+          threadId: thread.id,
+          notice: { kind: "ended", messageRef, end, ...incomplete },
+        });
       }
     }
   }

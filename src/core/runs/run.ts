@@ -9,6 +9,7 @@ import type { Skill } from "../skills/skill.ts";
 import type { ExecutedConfig } from "./executed-config.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
+import type { StoredOutcome } from "./stored-outcome.ts";
 
 export const PULL_REQUEST_SETTINGS = ["off", "draft", "ready"] as const;
 export type PullRequestSetting = (typeof PULL_REQUEST_SETTINGS)[number];
@@ -243,6 +244,8 @@ export interface RunProgress {
   readonly othersWrote?: boolean;
   /** The agent's final answer of the last turn, for threads. The answer of a private turn is only in the log. */
   readonly answer?: string | undefined;
+  /** What came of the run so far. Absent: nothing is known. */
+  readonly outcome?: StoredOutcome | undefined;
   /** What the service noticed and the user of the run should know, the oldest first. Absent when there is nothing. */
   readonly warnings?: readonly string[];
 }

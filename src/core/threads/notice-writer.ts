@@ -13,6 +13,7 @@ import type {
   RunConfig,
   StatusMessage,
 } from "../runs/run.ts";
+import { shortfallOf } from "../runs/run-outcome.ts";
 import type { RunSource } from "../runs/sources.ts";
 import { shownQuestion } from "../turns/question-text.ts";
 import type { CardApproval, CardQuestion, CardWorkspace, Notice, RunCard } from "./notice.ts";
@@ -42,6 +43,7 @@ export class NoticeWriter {
     // A question already says what the run waits for.
     const message = question === undefined && run.statusMessage ? statusText(run.statusMessage) : undefined;
     const approval = approvalOn(run, waiting, isPublic);
+    const shortfall = shortfallOf(run);
     const { costUsd, pullRequest } = run;
     return {
       runId: run.id,
@@ -51,6 +53,7 @@ export class NoticeWriter {
       sessionLink: this.sessionLink(run),
       workspace: this.#workspaceOn(run),
       ...activityOn(run, now),
+      ...(shortfall === undefined ? {} : { shortfall }),
       ...(pullRequest === undefined ? {} : { pullRequest, ...pullRequestStatusOn(run) }),
       ...(costUsd === undefined ? {} : { costUsd }),
       ...(message === undefined ? {} : { message: withHiddenShown(message) }),

@@ -9,7 +9,13 @@ export type Notice =
   /** A reaction to the message that asked: the bot has seen it. */
   | { readonly kind: "seen"; readonly messageRef: string }
   /** Another reaction in place of that one: the turn that the message led to has ended. */
-  | { readonly kind: "ended"; readonly messageRef: string; readonly end: TurnOutcome }
+  | {
+      readonly kind: "ended";
+      readonly messageRef: string;
+      readonly end: TurnOutcome;
+      /** The turn is `done`, but not everything was handed over. */
+      readonly isIncomplete?: boolean;
+    }
   /** The run's one card in this thread, edited in place; a newer one replaces an unsent older one. */
   | { readonly kind: "card"; readonly card: RunCard }
   /** Asks where a request is to be worked on. Without options, it was decided, and the text says how. */
@@ -36,7 +42,7 @@ export type Notice =
        * shown there.
        */
       readonly inReplyTo?: string;
-      /** The work of the run, if it must not be pushed. Platforms that offer the turn's files may leave it out. */
+      /** The work of the run, if it is not pushed, or not all of it. */
       readonly unpushed?: UnpushedWork;
       /** The turn that said it also made files, which people may ask for here. */
       readonly offersFiles?: TurnFiles;
@@ -49,7 +55,7 @@ export type Notice =
 export interface UnpushedWork {
   /** Why it is not pushed, and what a person can do. */
   readonly words: string;
-  /** Absent: it is too long for a message, or not text. The session has it. */
+  /** Absent: it is too long for a message, not text, or not for the readers of the thread. The session has it. */
   readonly patch?: string;
 }
 
@@ -72,6 +78,8 @@ export interface RunCard {
   readonly runId: RunId;
   readonly title: string;
   readonly state: RunState;
+  /** What a run that succeeded did not do, in place of the word for its state. */
+  readonly shortfall?: string;
   readonly turn: number;
   readonly sessionLink: string;
   /** Why the run ended as it did, or what it waits for. */

@@ -1,5 +1,6 @@
 import type { RunEvent } from "../runs/events.ts";
 import type { RunDefinition, StatusMessage } from "../runs/run.ts";
+import { patchLink, type RunOutcome } from "../runs/run-outcome.ts";
 import { type StateChangeEvent, typeOf } from "./event-types.ts";
 import type { WebhookMessage } from "./webhook-delivery.ts";
 import type { WebhookEndpoint } from "./webhook-endpoint.ts";
@@ -39,7 +40,7 @@ export function runMessage(
   const data = {
     run_id: run.id,
     seq,
-    ...movedTo(body),
+    ...movedTo(body, tools.sessionLink(run)),
     title: run.title,
     source: run.source,
     created_at: run.createdAt,
@@ -65,16 +66,22 @@ function message(type: WebhookMessage["type"], at: Date, data: object): WebhookM
   return { type, body: JSON.stringify({ type, timestamp: at, data }) };
 }
 
-function movedTo(move: StateChangeEvent): object {
+function movedTo(move: StateChangeEvent, sessionLink: string): object {
   if (move.kind === "run.created") {
     return { state: move.state };
   }
-  const { from, status, to } = move;
+  const { from, outcome, status, to } = move;
   return {
     state: to,
     previous_state: from,
     ...(status === undefined ? {} : { status_message: statusMessageOf(status) }),
+    ...(outcome === undefined ? {} : { outcome: outcomeItem(outcome, sessionLink) }),
   };
+}
+
+function outcomeItem({ changes, pullRequest, refused, summary }: RunOutcome, sessionLink: string): object {
+  const parts = refused?.map((part) => ({ ...part, patch_url: patchLink(sessionLink) }));
+  return { summary, pull_request: pullRequest, changes, refused: parts };
 }
 
 /** Texts of agents and of other servers may be long. */

@@ -9,6 +9,8 @@ import { retry, WHILE_UNAVAILABLE } from "../retry.ts";
 import { deliverable } from "../runs/approval.ts";
 import { isPatchOnly } from "../runs/home-repository.ts";
 import type { Run, StatusMessage } from "../runs/run.ts";
+import { refusedStatus } from "../runs/run-outcome.ts";
+import type { RefusedWork } from "../runs/stored-outcome.ts";
 import type { UnpushedWork } from "../threads/notice.ts";
 import { statusText } from "../threads/notice-writer.ts";
 import { leftOutWords } from "./left-out-work.ts";
@@ -22,10 +24,12 @@ export interface CollectedChanges {
   readonly changes?: readonly RepositoryChanges[];
   /** The status message of a run that succeeds. */
   readonly success?: StatusMessage;
-  /** The work so far, if the turn changed it and it must not be pushed. */
+  /** The work so far, if the turn changed it and it is not pushed. */
   readonly unpushed?: UnpushedWork;
   /** Sentences about work that is not handed over, for the run and its threads. */
   readonly remarks?: readonly string[];
+  /** What a run that succeeds does not hand over. */
+  readonly refused?: readonly RefusedWork[];
 }
 
 const NOTHING: CollectedChanges = { files: [] };
@@ -96,7 +100,7 @@ export class ChangeCollector {
     const isLast = deliverable(waiting).length === 0;
     const ofTurn = await this.#files.ofTurn(turn);
     const isDone = isLast && stopReason === "end_turn";
-    const { handedOver, url } = await this.#pullRequests.publish(
+    const { handedOver, refused, url } = await this.#pullRequests.publish(
       { answer: isPrivate ? "" : answer, isDone },
       ofTurn?.repositories,
     );
@@ -106,8 +110,18 @@ export class ChangeCollector {
     );
     const files = [...(ofTurn?.files ?? []), ...left.map(({ file }) => file)];
     const changes = ofRun && (await this.#changesOf(turn, ofRun, this.#pullRequests.branches()));
+    const end = refused.length > 0 ? this.#refusedEnd(refused) : this.#endOf(url, ofTurn, ofRun);
     const remarks = this.#services.clean(leftOutWords(ofRun?.leftOut ?? []));
-    return { files, ...changes, remarks, ...this.#endOf(url, ofTurn, ofRun) };
+    return { files, ...changes, remarks, ...end };
+  }
+
+  /**
+   * The patch is only on the page of the run: what a host refuses, for example a secret, is not for its readers.
+   */
+  #refusedEnd(parts: readonly RefusedWork[]): Pick<CollectedChanges, "refused" | "success" | "unpushed"> {
+    const refused = this.#services.clean(parts);
+    const success = refusedStatus(refused);
+    return { refused, success, unpushed: { words: statusText(success) } };
   }
 
   /** How the run ends if this was its last turn and it succeeded. */

@@ -5,6 +5,8 @@ import type { RunWorkspace } from "./workspace.ts";
 
 /** Tracks what a run changes in the repositories of its workspace. */
 export interface ChangeTracker {
+  /** The name of the host of the repositories, for people. */
+  readonly host: string;
   /** Records the state of the repositories before a turn. */
   takeSnapshot(runWorkspace: RunWorkspace): Promise<void>;
   /** The changes since that snapshot, or since the repositories were cloned. Lists only changed repositories. */

@@ -1,7 +1,7 @@
 import type { GatewayGrant, RepositoryGrant } from "../agents/gateway.ts";
 import type { Environment } from "../environments/environment.ts";
 import { AppError } from "../errors.ts";
-import { BRANCH_PREFIX } from "../pull-requests/branch-name.ts";
+import { ownPrefixesOf } from "../pull-requests/branch-name.ts";
 import {
   isSameRepository,
   parseRepositoryName,
@@ -81,9 +81,6 @@ function planned(
   return { owner, name, ...(ref === undefined ? {} : { ref }), ...(fork && { isUntrusted: true }) };
 }
 
-/** Programs of a fork run in the workspace, so nothing reaches a branch that people or other runs work on. */
-const OWN_BRANCHES = { branchPrefix: BRANCH_PREFIX } as const;
-
 /**
  * What the processes of an attempt may reach. The repositories of skills may only be read, unless they are also
  * repositories of the workspace.
@@ -98,11 +95,13 @@ export function grantOf(
 ): GatewayGrant {
   const home = homeRepositoryOf(run);
   const push = !isPatchOnly(run);
+  // Programs of a fork run in the workspace, so nothing reaches a branch that people or other runs work on.
+  const limits = push && home?.fork !== undefined ? { branchPrefixes: ownPrefixesOf(run) } : {};
   const worked = [...plan.repositories, ...(home === undefined ? [] : [home])];
   const { skillSnapshot: task, skillSnapshots = [] } = run;
   const skills = [...(task === undefined ? [] : [task]), ...skillSnapshots];
   const grants: RepositoryGrant[] = [
-    ...worked.map(({ owner, name }) => ({ owner, name, push, ...(push && home?.fork && OWN_BRANCHES) })),
+    ...worked.map(({ owner, name }) => ({ owner, name, push, ...limits })),
     ...skills.map(({ repository: { name, owner } }) => ({ owner, name, push: false })),
   ];
   const repositories = grants.filter(

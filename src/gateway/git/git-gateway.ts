@@ -1,5 +1,7 @@
 import type { GatewayGrant, RepositoryGrant } from "../../core/agents/gateway.ts";
+import { AppError } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
+import { hostWords } from "../../core/pull-requests/host-words.ts";
 import { presentAddressOf } from "../../core/repositories/moved-repository.ts";
 import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
 import { forwardResponse } from "../forward-response.ts";
@@ -119,13 +121,13 @@ async function callHost(
       ? presentAddressOf(usual, { status: response.status, location })
       : undefined;
   if (present === undefined) {
-    requireGitResponse(call, response);
+    await requireGitResponse(options, call, response);
     return response;
   }
   drop(response);
   presentAddresses.set(usual, present);
   const again = await callAt(present, options, call, body);
-  requireGitResponse(call, again);
+  await requireGitResponse(options, call, again);
   return again;
 }
 
@@ -138,7 +140,7 @@ async function callAt(
   const { egress, upstream } = options;
   const { granted, isAdvertisement, service } = call;
   const access = service === "git-receive-pack" ? "write" : "read";
-  const key = granted && (await keyFor(options, granted, base, access));
+  const key = granted && (await keyFor(options, { granted, url: base, access }));
   return (granted === undefined ? egress : upstream).send({
     url: new URL(isAdvertisement ? `${base}/info/refs?service=${service}` : `${base}/${service}`),
     method: call.request.method ?? "GET",
@@ -155,33 +157,72 @@ function drop({ body }: UpstreamResponse): void {
   body.on("error", () => undefined).destroy();
 }
 
+interface KeyRequest {
+  readonly granted: RepositoryGrant;
+  readonly url: string;
+  readonly access: "read" | "write";
+}
+
 async function keyFor(
-  { authorize, grant: { runId, teamId, withoutTeamToken = false }, log }: GitGatewayOptions,
-  granted: RepositoryGrant,
-  url: string,
-  access: "read" | "write",
+  { authorize, grant, log, traffic }: GitGatewayOptions,
+  { access, granted, url }: KeyRequest,
 ): Promise<string | undefined> {
+  const { runId, teamId, withoutTeamToken = false } = grant;
   try {
     return await authorize({ teamId, withoutTeamToken, ...nameOf(granted) }, url, access);
   } catch (error) {
     const repository = `${granted.owner}/${granted.name}`;
     log.warn("gateway.git.not_authorized", { runId, repository, error });
-    throw new Refusal(503, `The git host gives no key for ${repository} now. Try again later.`);
+    const said = error instanceof AppError ? error.options.said : undefined;
+    if (access === "write") {
+      const message = said ?? `The git host gives no key for ${repository} now.`;
+      traffic.noteRefusedPush({ ...nameOf(granted), message });
+    }
+    const words = said === undefined ? "" : ` It says: ${said}`;
+    throw new Refusal(503, `The git host gives no key for ${repository} now. Try again later.${words}`);
   }
 }
 
-function requireGitResponse(
+async function requireGitResponse(
+  { traffic }: GitGatewayOptions,
   { isAdvertisement, repository, service }: GitCall,
   upstreamResponse: UpstreamResponse,
-): void {
+): Promise<void> {
   const kind = isAdvertisement ? "advertisement" : "result";
   const isGit = contentTypeOf(upstreamResponse.headers) === `application/x-${service}-${kind}`;
   if (upstreamResponse.status === 200 && isGit) {
     return;
   }
+  const said = await wordsIn(upstreamResponse);
+  const reason = reasonOf(`${repository.owner}/${repository.name}`, upstreamResponse.status);
+  if (service === "git-receive-pack") {
+    traffic.noteRefusedPush({ ...nameOf(repository), message: said === "" ? reason : said });
+  }
+  throw new Refusal(upstreamResponse.status >= 500 ? 502 : 403, said === "" ? reason : `${reason}\n${said}`);
+}
+
+const WORDS_BYTES_MAX = 4_096;
+
+/** What the host says about a refused request. Pages for browsers say nothing. */
+async function wordsIn(upstreamResponse: UpstreamResponse): Promise<string> {
+  const { body, headers } = upstreamResponse;
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    if (contentTypeOf(headers) === "text/plain") {
+      for await (const chunk of body) {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length >= WORDS_BYTES_MAX) {
+          break;
+        }
+      }
+    }
+  } catch {
+    // The status alone has to do.
+  }
   drop(upstreamResponse);
-  const name = `${repository.owner}/${repository.name}`;
-  throw new Refusal(upstreamResponse.status >= 500 ? 502 : 403, reasonOf(name, upstreamResponse.status));
+  return hostWords(Buffer.concat(chunks).subarray(0, WORDS_BYTES_MAX).toString("utf8"));
 }
 
 /** Not 401, because git would then ask for a name and a password. */
@@ -210,15 +251,19 @@ async function push(options: GitGateway, call: GitCall): Promise<void> {
     throw new Refusal(415, "Send the push unpacked.");
   }
   const wanted = await readPush(bodyOf(request, options.limits.packBytes));
-  const { branchPrefix = "" } = call.granted ?? {};
+  const { branchPrefixes = [""] } = call.granted ?? {};
   if (!wanted.commands.every(({ commit, ref }) => commit !== undefined && ref.startsWith(BRANCH))) {
     return refusePush(call, wanted, BRANCHES_ONLY);
   }
-  if (!wanted.commands.every(({ ref }) => ref.startsWith(BRANCH + branchPrefix))) {
-    return refusePush(call, wanted, `this run may push only to branches that begin with ${branchPrefix}`);
+  if (!wanted.commands.every(({ ref }) => branchPrefixes.some((prefix) => ref.startsWith(BRANCH + prefix)))) {
+    const [prefix] = branchPrefixes;
+    return refusePush(call, wanted, `this run may push only to branches that begin with ${prefix}`);
   }
   const upstreamResponse = await callHost(options, call, wanted.body);
-  const report = new PushReport(wanted.capabilities, (ref) => note(options.traffic, call, wanted, ref));
+  const report = new PushReport(wanted.capabilities, {
+    accepted: (ref) => note(options.traffic, call, wanted, ref),
+    refused: (message) => options.traffic.noteRefusedPush({ ...nameOf(call.repository), message }),
+  });
   await forwardResponse(upstreamResponse, response, { drop: RESPONSE_CREDENTIALS, through: [report] });
 }
 

@@ -1,4 +1,5 @@
 import { Transform, type TransformCallback } from "node:stream";
+import { hostWords } from "../../core/pull-requests/host-words.ts";
 import { FLUSH, PktLines, pktLine } from "./pkt-lines.ts";
 import type { PushRequest } from "./push-commands.ts";
 
@@ -6,18 +7,31 @@ type Capabilities = PushRequest["capabilities"];
 
 const SIDE_BAND = "side-band-64k";
 const DATA_BAND = 1;
+/** What the host says to the person at the terminal. */
+const WORDS_BAND = 2;
+const WORDS_BYTES_MAX = 8_192;
+
+/** Calls for what the report says. */
+export interface PushOutcome {
+  readonly accepted: (ref: string) => void;
+  /** With the host's words. Also called if it accepted other branches of the same push. */
+  readonly refused: (words: string) => void;
+}
 
 /** Reads the result of a push from a git server's response while it passes. */
 export class PushReport extends Transform {
-  readonly #accepted: (ref: string) => void;
+  readonly #outcome: PushOutcome;
   readonly #isBanded: boolean;
   readonly #outer = new PktLines();
   readonly #inner = new PktLines();
   #isLost = false;
+  #words = "";
+  #unpackProblem: string | undefined;
+  #refusal: string | undefined;
 
-  constructor(capabilities: Capabilities, accepted: (ref: string) => void) {
+  constructor(capabilities: Capabilities, outcome: PushOutcome) {
     super();
-    this.#accepted = accepted;
+    this.#outcome = outcome;
     this.#isBanded = capabilities.has(SIDE_BAND) || capabilities.has("side-band");
   }
 
@@ -33,6 +47,14 @@ export class PushReport extends Transform {
     done(null, chunk);
   }
 
+  override _flush(done: TransformCallback): void {
+    const reason = this.#unpackProblem ?? this.#refusal;
+    if (reason !== undefined) {
+      this.#outcome.refused(hostWords(this.#words, reason));
+    }
+    done();
+  }
+
   #read(chunk: Buffer): void {
     for (const bytes of this.#isBanded ? this.#dataIn(chunk) : [chunk]) {
       this.#readReport(bytes);
@@ -41,16 +63,26 @@ export class PushReport extends Transform {
 
   #dataIn(chunk: Buffer): readonly Buffer[] {
     const lines = [...this.#outer.push(chunk)].filter((line) => line !== "flush");
+    for (const line of lines) {
+      if (line[0] === WORDS_BAND && this.#words.length < WORDS_BYTES_MAX) {
+        this.#words += line.toString("utf8", 1);
+      }
+    }
     return lines.filter((line) => line[0] === DATA_BAND).map((line) => line.subarray(1));
   }
 
   /** If nothing could be unpacked, no branch was updated. */
   #readReport(bytes: Buffer): void {
     for (const line of this.#inner.push(bytes)) {
-      const { ref } = /^ok (?<ref>[^\n]+)\n?$/.exec(line.toString("utf8"))?.groups ?? {};
-      if (ref !== undefined) {
-        this.#accepted(ref);
+      const text = line.toString("utf8").trimEnd();
+      const [, accepted] = /^ok (.+)$/.exec(text) ?? [];
+      if (accepted !== undefined) {
+        this.#outcome.accepted(accepted);
       }
+      const [, problem] = /^unpack (?!ok$)(.+)$/.exec(text) ?? [];
+      this.#unpackProblem ??= problem;
+      const [, refusal] = /^ng \S+ (.+)$/.exec(text) ?? [];
+      this.#refusal ??= refusal;
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Gateway } from "../../core/agents/gateway.ts";
+import { hostWords } from "../../core/pull-requests/host-words.ts";
 import type { Committer } from "../../core/repositories/repository-access.ts";
 import { isSameRepository, type RepositoryName } from "../../core/repositories/repository-name.ts";
 import type {
@@ -51,6 +52,7 @@ const ID = /^([0-9a-f]{40,64})\n$/;
  */
 export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracker {
   return {
+    host: new URL(options.gitUrl).host || "the git host",
     takeSnapshot: (runWorkspace) => new RunChanges(options, runWorkspace).takeSnapshot(),
     diff: (runWorkspace, since) => new RunChanges(options, runWorkspace).diff(since),
     push: (runWorkspace, push) => new RunChanges(options, runWorkspace).push(push),
@@ -126,7 +128,9 @@ class RunChanges {
     }
     const end = await this.#push(cloned, push);
     if (end.exit === "time-out" || end.exit === "cut" || end.exit.code !== 0) {
-      throw changeProblem(cloned, end, largeFilesIn(end));
+      const { address } = this.#runWorkspace.gateway;
+      const errorText = hostWords(end.errorText).replaceAll(address, this.#options.gitUrl);
+      throw changeProblem(cloned, { ...end, errorText }, largeFilesIn(end));
     }
     const [, commit, subject = ""] = PUSHED.exec(end.output.toString()) ?? [];
     if (commit === undefined) {

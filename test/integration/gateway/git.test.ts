@@ -27,7 +27,7 @@ const GITHUB = "https://github.com";
 const REPOSITORIES: GatewayGrant["repositories"] = [
   { owner: "acme", name: "site", push: true },
   { owner: "acme", name: "docs", push: false },
-  { owner: "acme", name: "forked", push: true, branchPrefix: "errand/" },
+  { owner: "acme", name: "forked", push: true, branchPrefixes: ["errand/"] },
 ];
 
 describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "" : ` (${reason})`}`, () => {

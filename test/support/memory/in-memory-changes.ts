@@ -10,6 +10,7 @@ import type { RunWorkspace } from "../../../src/core/workspaces/workspace.ts";
 
 /** A change tracker whose diffs a test sets. */
 export class InMemoryChanges implements ChangeTracker {
+  readonly host = "forge.example";
   /** The diffs since the mark, by `owner/name`. */
   readonly sinceSnapshot = new Map<string, string>();
   readonly sinceClone = new Map<string, string>();

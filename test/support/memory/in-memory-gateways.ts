@@ -5,6 +5,7 @@ import type {
   GatewayTraffic,
   ModelUsage,
   PushedBranch,
+  RefusedPush,
 } from "../../../src/core/agents/gateway.ts";
 import { NO_TRAFFIC } from "../idle-gateway.ts";
 
@@ -90,6 +91,11 @@ export class InMemoryGateway implements Gateway {
 
   push(branch: PushedBranch): void {
     this.#change({ pushes: [...this.#traffic.pushes, branch] });
+  }
+
+  /** Reports that the host refused a push. */
+  refuse(push: RefusedPush): void {
+    this.#change({ refusedPushes: [push] });
   }
 
   fail(modelFailure: NonNullable<GatewayTraffic["modelFailure"]>): void {

@@ -29,8 +29,26 @@ export function hasEnded(state: RunState): boolean {
   return ENDED.has(state);
 }
 
+type Shown = Pick<RunItem, "waiting_for" | "outcome">;
+
+/** What a run that succeeded did not do. Undefined: nothing is missing. */
+function shortfall(state: RunState, { outcome }: Shown): string | undefined {
+  const kinds = new Set((outcome?.refused ?? []).map(({ what }) => what));
+  if (state !== "SUCCEEDED" || kinds.size === 0) {
+    return undefined;
+  }
+  if (kinds.has("push")) {
+    return "Done, not pushed";
+  }
+  return kinds.has("pull_request") ? "Done, no pull request" : "Done, files missing";
+}
+
 /** How the reader reads the state of this run, such as `Needs you` or `Needs Dana`. */
-export function stateWord(state: RunState, run: Pick<RunItem, "waiting_for">): string {
+export function stateWord(state: RunState, run: Shown): string {
+  const missing = shortfall(state, run);
+  if (missing !== undefined) {
+    return missing;
+  }
   return state === "BLOCKED" ? needsWord(run) : STATES[state].word;
 }
 
@@ -41,10 +59,10 @@ export function State({
   pill = false,
 }: {
   readonly state: RunState;
-  readonly run: Pick<RunItem, "waiting_for">;
+  readonly run: Shown;
   readonly pill?: boolean;
 }) {
-  const { icon, tone } = STATES[state];
+  const { icon, tone } = STATES[shortfall(state, run) === undefined ? state : "ERROR"];
   const names = state === "BLOCKED" ? decidersText(run) : "";
   return (
     <span

@@ -118,6 +118,7 @@ export function RunHead({
           </span>
         )}
       </div>
+      {state === "SUCCEEDED" && run.outcome?.refused !== undefined && <Refused parts={run.outcome.refused} />}
       <nav className="tabs" aria-label="Run">
         {TABS.filter((each) => !isGuest || GUEST_TABS.has(each)).map((each) => (
           <Link
@@ -134,6 +135,22 @@ export function RunHead({
         ))}
       </nav>
     </header>
+  );
+}
+
+/** What was not handed over, why, and what to do. */
+function Refused({ parts }: { readonly parts: NonNullable<NonNullable<RunItem["outcome"]>["refused"]> }) {
+  return (
+    <ul className="run-refused" aria-label="Not handed over">
+      {parts.map(({ by, message, remedy, what }) => (
+        <li key={`${what} ${by} ${message}`} dir="auto">
+          {by}: {withHiddenShown(message)} {remedy}{" "}
+          <Link to="." search={(before: object) => ({ ...before, tab: "changes" }) as never}>
+            Show the patch
+          </Link>
+        </li>
+      ))}
+    </ul>
   );
 }
 

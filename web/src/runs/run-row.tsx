@@ -79,7 +79,7 @@ export function RunRow({ run, me }: { readonly run: RunItem; readonly me: string
 
 /** Says what the run waits for, does, or came to. */
 function secondLine(run: RunItem): ReactNode {
-  const { permission, pull_request_status: pull, result, state, status_message, waiting_for } = run;
+  const { outcome, permission, pull_request_status: pull, result, state, status_message, waiting_for } = run;
   if (permission !== undefined && state === "BLOCKED") {
     return (
       <>
@@ -89,6 +89,9 @@ function secondLine(run: RunItem): ReactNode {
   }
   if (waiting_for !== undefined && (waiting_for.reason === "approval" || !hasEnded(state))) {
     return withHiddenShown(waiting_for.message);
+  }
+  if (state === "SUCCEEDED" && outcome?.refused !== undefined) {
+    return withHiddenShown(outcome.summary);
   }
   if (state === "SUCCEEDED" && pull !== undefined) {
     return [`Pull request: ${PULL_REQUEST_WORDS[pull.state].toLowerCase()}`, checksText(pull)]

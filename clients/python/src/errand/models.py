@@ -1223,6 +1223,94 @@ class RunPullRequestStatus(Model):
     """
 
 
+class RunOutcomePullRequest(Model):
+    """
+    The newest pull request of the run.
+    """
+
+    url: str
+    """
+    The URL of the newest pull request.
+    """
+    state: Literal["draft", "open", "merged", "closed"] | str | None = None
+    """
+    What the platform last said about it.
+    """
+    number: int | None = None
+    """
+    Its number on the platform.
+    """
+
+
+class RunOutcomeChanges(Model):
+    """
+    What the run has changed in all repositories since they were cloned. Absent: unknown.
+    """
+
+    files: int
+    """
+    The changed files.
+    """
+    additions: int
+    """
+    Added lines.
+    """
+    deletions: int
+    """
+    Deleted lines.
+    """
+
+
+class RunOutcomeRefused(Model):
+    """
+    An entry of `RunOutcomeRefused`.
+    """
+
+    what: Literal["push", "pull_request", "file"] | str
+    """
+    The part of the work that was not handed over.
+    """
+    by: str
+    """
+    The host that refused it, or `Errand`.
+    """
+    message: str
+    """
+    The reason, in the words of the one who refused it.
+    """
+    remedy: str | None = None
+    """
+    What you can do about it.
+    """
+    patch_url: str | None = None
+    """
+    The page with the patch. Absent in events.
+    """
+
+
+class RunOutcome(Model):
+    """
+    What came of a run that has ended.
+    """
+
+    summary: str
+    """
+    The outcome in one line.
+    """
+    pull_request: RunOutcomePullRequest | None = None
+    """
+    The newest pull request of the run.
+    """
+    changes: RunOutcomeChanges | None = None
+    """
+    What the run has changed in all repositories since they were cloned. Absent: unknown.
+    """
+    refused: list[RunOutcomeRefused] | None = None
+    """
+    What the last turn could not hand over, although the run SUCCEEDED: a push or a pull request that the host refused. Absent: nothing is missing.
+    """
+
+
 RunSourceType = TypeAliasType(
     "RunSourceType",
     Literal[
@@ -1702,6 +1790,10 @@ class RunStateEvent(Model):
     status: RunStateEventStatus | None = None
     """
     Why the run ended, or what it waits for.
+    """
+    outcome: RunOutcome | None = None
+    """
+    What came of the run, if it ended.
     """
 
 
@@ -6703,9 +6795,10 @@ class RunItem(Model):
     """
     What the agent answered in the last turn that it finished. Absent in lists and before the end of the first turn.
     """
+    outcome: RunOutcome | None = None
     warnings: list[str] | None = None
     """
-    Problems that did not end the run, the oldest first: a pull request that could not be opened, files that were not kept, a missing secret or tool. At most 20.
+    Problems that did not end the run, the oldest first: files that were not kept, a missing secret or tool. At most 20.
     """
     parent_run_id: str | None = None
     """

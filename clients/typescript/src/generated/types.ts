@@ -1144,6 +1144,90 @@ export type RunPullRequestStatus = {
 };
 
 /**
+ * The newest pull request of the run.
+ */
+export type RunOutcomePullRequest = {
+    /**
+     * The URL of the newest pull request.
+     */
+    url: string;
+    /**
+     * What the platform last said about it.
+     */
+    state?: 'draft' | 'open' | 'merged' | 'closed';
+    /**
+     * Its number on the platform.
+     */
+    number?: number;
+};
+
+/**
+ * What the run has changed in all repositories since they were cloned. Absent: unknown.
+ */
+export type RunOutcomeChanges = {
+    /**
+     * The changed files.
+     */
+    files: number;
+    /**
+     * Added lines.
+     */
+    additions: number;
+    /**
+     * Deleted lines.
+     */
+    deletions: number;
+};
+
+/**
+ * An entry of `RunOutcomeRefused`.
+ */
+export type RunOutcomeRefused = {
+    /**
+     * The part of the work that was not handed over.
+     */
+    what: 'push' | 'pull_request' | 'file';
+    /**
+     * The host that refused it, or `Errand`.
+     */
+    by: string;
+    /**
+     * The reason, in the words of the one who refused it.
+     */
+    message: string;
+    /**
+     * What you can do about it.
+     */
+    remedy?: string;
+    /**
+     * The page with the patch. Absent in events.
+     */
+    patch_url?: string;
+};
+
+/**
+ * What came of a run that has ended.
+ */
+export type RunOutcome = {
+    /**
+     * The outcome in one line.
+     */
+    summary: string;
+    /**
+     * The newest pull request of the run.
+     */
+    pull_request?: RunOutcomePullRequest;
+    /**
+     * What the run has changed in all repositories since they were cloned. Absent: unknown.
+     */
+    changes?: RunOutcomeChanges;
+    /**
+     * What the last turn could not hand over, although the run SUCCEEDED: a push or a pull request that the host refused. Absent: nothing is missing.
+     */
+    refused?: Array<RunOutcomeRefused>;
+};
+
+/**
  * The source of a run. `API` if nothing more specific is known.
  */
 export type RunSourceType = 'API' | 'SLACK' | 'LINEAR' | 'LOCAL' | 'SCHEDULED_AGENT' | 'WEB_APP' | 'GITHUB_ACTION' | 'CLOUD_MODE' | 'CLI' | 'JIRA' | 'GITHUB_WEBHOOK' | 'GITLAB_WEBHOOK';
@@ -1433,8 +1517,9 @@ export type RunItem = {
      * What the agent answered in the last turn that it finished. Absent in lists and before the end of the first turn.
      */
     result?: RunResult;
+    outcome?: RunOutcome;
     /**
-     * Problems that did not end the run, the oldest first: a pull request that could not be opened, files that were not kept, a missing secret or tool. At most 20.
+     * Problems that did not end the run, the oldest first: files that were not kept, a missing secret or tool. At most 20.
      */
     warnings?: Array<string>;
     /**
@@ -1738,6 +1823,10 @@ export type RunStateEvent = {
      * Why the run ended, or what it waits for.
      */
     status?: RunStateEventStatus;
+    /**
+     * What came of the run, if it ended.
+     */
+    outcome?: RunOutcome;
 };
 
 /**

@@ -271,6 +271,7 @@ export const RunScalarFieldEnum = {
   othersWrote: 'othersWrote',
   answer: 'answer',
   warnings: 'warnings',
+  outcome: 'outcome',
   totalTokens: 'totalTokens',
   costUsd: 'costUsd',
   lastWriteId: 'lastWriteId',

@@ -246,6 +246,7 @@ export type RunCountAggregateOutputType = {
   othersWrote: number
   answer: number
   warnings: number
+  outcome: number
   totalTokens: number
   costUsd: number
   lastWriteId: number
@@ -483,6 +484,7 @@ export type RunCountAggregateInputType = {
   othersWrote?: true
   answer?: true
   warnings?: true
+  outcome?: true
   totalTokens?: true
   costUsd?: true
   lastWriteId?: true
@@ -649,6 +651,7 @@ export type RunGroupByOutputType = {
   othersWrote: boolean | null
   answer: string | null
   warnings: string[]
+  outcome: runtime.JsonValue | null
   totalTokens: bigint
   costUsd: runtime.Decimal | null
   lastWriteId: string | null
@@ -751,6 +754,7 @@ export type RunWhereInput = {
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
+  outcome?: Prisma.JsonNullableFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.UuidNullableFilter<"Run"> | string | null
@@ -838,6 +842,7 @@ export type RunOrderByWithRelationInput = {
   othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   warnings?: Prisma.SortOrder
+  outcome?: Prisma.SortOrderInput | Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   lastWriteId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -928,6 +933,7 @@ export type RunWhereUniqueInput = Prisma.AtLeast<{
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
+  outcome?: Prisma.JsonNullableFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.UuidNullableFilter<"Run"> | string | null
@@ -1015,6 +1021,7 @@ export type RunOrderByWithAggregationInput = {
   othersWrote?: Prisma.SortOrderInput | Prisma.SortOrder
   answer?: Prisma.SortOrderInput | Prisma.SortOrder
   warnings?: Prisma.SortOrder
+  outcome?: Prisma.SortOrderInput | Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   lastWriteId?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -1102,6 +1109,7 @@ export type RunScalarWhereWithAggregatesInput = {
   othersWrote?: Prisma.BoolNullableWithAggregatesFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableWithAggregatesFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
+  outcome?: Prisma.JsonNullableWithAggregatesFilter<"Run">
   totalTokens?: Prisma.BigIntWithAggregatesFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableWithAggregatesFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.UuidNullableWithAggregatesFilter<"Run"> | string | null
@@ -1180,6 +1188,7 @@ export type RunCreateInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -1267,6 +1276,7 @@ export type RunUncheckedCreateInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -1352,6 +1362,7 @@ export type RunUpdateInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1439,6 +1450,7 @@ export type RunUncheckedUpdateInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1525,6 +1537,7 @@ export type RunCreateManyInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -1603,6 +1616,7 @@ export type RunUpdateManyMutationInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1682,6 +1696,7 @@ export type RunUncheckedUpdateManyInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1771,6 +1786,7 @@ export type RunCountOrderByAggregateInput = {
   othersWrote?: Prisma.SortOrder
   answer?: Prisma.SortOrder
   warnings?: Prisma.SortOrder
+  outcome?: Prisma.SortOrder
   totalTokens?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   lastWriteId?: Prisma.SortOrder
@@ -2226,6 +2242,7 @@ export type RunCreateWithoutCreatorInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2311,6 +2328,7 @@ export type RunUncheckedCreateWithoutCreatorInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2426,6 +2444,7 @@ export type RunScalarWhereInput = {
   othersWrote?: Prisma.BoolNullableFilter<"Run"> | boolean | null
   answer?: Prisma.StringNullableFilter<"Run"> | string | null
   warnings?: Prisma.StringNullableListFilter<"Run">
+  outcome?: Prisma.JsonNullableFilter<"Run">
   totalTokens?: Prisma.BigIntFilter<"Run"> | bigint | number
   costUsd?: Prisma.DecimalNullableFilter<"Run"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.UuidNullableFilter<"Run"> | string | null
@@ -2504,6 +2523,7 @@ export type RunCreateWithoutEventsInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2590,6 +2610,7 @@ export type RunUncheckedCreateWithoutEventsInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2690,6 +2711,7 @@ export type RunUpdateWithoutEventsInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2776,6 +2798,7 @@ export type RunUncheckedUpdateWithoutEventsInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -2860,6 +2883,7 @@ export type RunCreateWithoutFollowUpsInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -2946,6 +2970,7 @@ export type RunUncheckedCreateWithoutFollowUpsInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -3046,6 +3071,7 @@ export type RunUpdateWithoutFollowUpsInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3132,6 +3158,7 @@ export type RunUncheckedUpdateWithoutFollowUpsInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3216,6 +3243,7 @@ export type RunCreateWithoutCurrentInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -3302,6 +3330,7 @@ export type RunUncheckedCreateWithoutCurrentInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -3402,6 +3431,7 @@ export type RunUpdateWithoutCurrentInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3488,6 +3518,7 @@ export type RunUncheckedUpdateWithoutCurrentInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3572,6 +3603,7 @@ export type RunCreateWithoutThreadsInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -3658,6 +3690,7 @@ export type RunUncheckedCreateWithoutThreadsInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -3758,6 +3791,7 @@ export type RunUpdateWithoutThreadsInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3844,6 +3878,7 @@ export type RunUncheckedUpdateWithoutThreadsInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -3928,6 +3963,7 @@ export type RunCreateWithoutInputsInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -4014,6 +4050,7 @@ export type RunUncheckedCreateWithoutInputsInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -4114,6 +4151,7 @@ export type RunUpdateWithoutInputsInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4200,6 +4238,7 @@ export type RunUncheckedUpdateWithoutInputsInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4284,6 +4323,7 @@ export type RunCreateWithoutArtifactsInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -4370,6 +4410,7 @@ export type RunUncheckedCreateWithoutArtifactsInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -4470,6 +4511,7 @@ export type RunUpdateWithoutArtifactsInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4556,6 +4598,7 @@ export type RunUncheckedUpdateWithoutArtifactsInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4640,6 +4683,7 @@ export type RunCreateWithoutChangesInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -4726,6 +4770,7 @@ export type RunUncheckedCreateWithoutChangesInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -4826,6 +4871,7 @@ export type RunUpdateWithoutChangesInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4912,6 +4958,7 @@ export type RunUncheckedUpdateWithoutChangesInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -4996,6 +5043,7 @@ export type RunCreateManyCreatorInput = {
   othersWrote?: boolean | null
   answer?: string | null
   warnings?: Prisma.RunCreatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: bigint | number
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: string | null
@@ -5074,6 +5122,7 @@ export type RunUpdateWithoutCreatorInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5159,6 +5208,7 @@ export type RunUncheckedUpdateWithoutCreatorInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5244,6 +5294,7 @@ export type RunUncheckedUpdateManyWithoutCreatorInput = {
   othersWrote?: Prisma.NullableBoolFieldUpdateOperationsInput | boolean | null
   answer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   warnings?: Prisma.RunUpdatewarningsInput | string[]
+  outcome?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   totalTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   costUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   lastWriteId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -5408,6 +5459,7 @@ export type RunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
+  outcome?: boolean
   totalTokens?: boolean
   costUsd?: boolean
   lastWriteId?: boolean
@@ -5496,6 +5548,7 @@ export type RunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
+  outcome?: boolean
   totalTokens?: boolean
   costUsd?: boolean
   lastWriteId?: boolean
@@ -5576,6 +5629,7 @@ export type RunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
+  outcome?: boolean
   totalTokens?: boolean
   costUsd?: boolean
   lastWriteId?: boolean
@@ -5656,6 +5710,7 @@ export type RunSelectScalar = {
   othersWrote?: boolean
   answer?: boolean
   warnings?: boolean
+  outcome?: boolean
   totalTokens?: boolean
   costUsd?: boolean
   lastWriteId?: boolean
@@ -5671,7 +5726,7 @@ export type RunSelectScalar = {
   scheduleHash?: boolean
 }
 
-export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "workCheckpoint" | "checkpointDelta" | "checkpointAt" | "checkpointGaps" | "permission" | "approval" | "executes" | "waitingFollowUp" | "pullRequest" | "pullRequestStatus" | "slotWaitMs" | "activity" | "othersWrote" | "answer" | "warnings" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
+export type RunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "teamId" | "title" | "prompt" | "context" | "mode" | "source" | "creatorId" | "executorId" | "requesterId" | "apiKeyId" | "secretNames" | "teamOwned" | "config" | "agent" | "metadata" | "metadataPairs" | "configName" | "modelId" | "environmentId" | "skill" | "skillSnapshot" | "skillSnapshots" | "scheduleId" | "artifactTypes" | "triggerUrl" | "ancestorIds" | "conversationId" | "preparesOnly" | "continuesRunId" | "sessionId" | "provenance" | "createdAt" | "updatedAt" | "state" | "stateSince" | "statusMessage" | "startedAt" | "endedAt" | "turn" | "turnOpen" | "attempt" | "lostAttempts" | "agentSessionId" | "agentWorkspace" | "disk" | "agentVersion" | "checkpoint" | "workCheckpoint" | "checkpointDelta" | "checkpointAt" | "checkpointGaps" | "permission" | "approval" | "executes" | "waitingFollowUp" | "pullRequest" | "pullRequestStatus" | "slotWaitMs" | "activity" | "othersWrote" | "answer" | "warnings" | "outcome" | "totalTokens" | "costUsd" | "lastWriteId" | "lastSeq" | "leaseToken" | "leaseWorker" | "leaseExpiresAt" | "creatorHash" | "environmentHash" | "nameHash" | "modelHash" | "skillHash" | "scheduleHash", ExtArgs["result"]["run"]>
 export type RunInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   creator?: boolean | Prisma.PrincipalDefaultArgs<ExtArgs>
   events?: boolean | Prisma.Run$eventsArgs<ExtArgs>
@@ -5877,6 +5932,7 @@ export type $RunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * What the service noticed during the run and its user should know.
      */
     warnings: string[]
+    outcome: runtime.JsonValue | null
     totalTokens: bigint
     costUsd: runtime.Decimal | null
     /**
@@ -6396,6 +6452,7 @@ export interface RunFieldRefs {
   readonly othersWrote: Prisma.FieldRef<"Run", 'Boolean'>
   readonly answer: Prisma.FieldRef<"Run", 'String'>
   readonly warnings: Prisma.FieldRef<"Run", 'String[]'>
+  readonly outcome: Prisma.FieldRef<"Run", 'Json'>
   readonly totalTokens: Prisma.FieldRef<"Run", 'BigInt'>
   readonly costUsd: Prisma.FieldRef<"Run", 'Decimal'>
   readonly lastWriteId: Prisma.FieldRef<"Run", 'String'>

@@ -4,6 +4,7 @@ import { AppError } from "../../../../src/core/errors.ts";
 import { newId, type RunId, type ThreadKey } from "../../../../src/core/ids.ts";
 import { harmlessTitle } from "../../../../src/core/pull-requests/pull-request-text.ts";
 import type { NewRun } from "../../../../src/core/runs/new-run.ts";
+import type { RefusedWork } from "../../../../src/core/runs/stored-outcome.ts";
 import { CoreHarness, LEASE_MS, LIMITS } from "../../../support/core-harness.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 import { quiet } from "../../../support/manual-clock.ts";
@@ -18,6 +19,8 @@ const HOME: Partial<NewRun> = {
   triggerUrl: TRIGGER,
   provenance: { repository: { id: 7, full_name: "acme/widgets" } },
 };
+
+const GIT_HELP = { remedy: "Put git into the image." };
 
 let harness: CoreHarness;
 beforeEach(() => {
@@ -301,14 +304,6 @@ describe("the pull request of a run", () => {
         return perform();
       },
     ],
-    [
-      "where nobody lets us",
-      () => {
-        changed();
-        harness.pullRequests.isClosed = true;
-        return perform();
-      },
-    ],
   ])("a run %s gets no pull request", async (_what, act) => {
     await start();
 
@@ -338,36 +333,137 @@ describe("the pull request of a run", () => {
 });
 
 describe("failures of a pull request", () => {
-  test.each<[string, () => void, string]>([
+  test.each<[string, () => void, RefusedWork]>([
     [
-      "a push that is refused",
-      () => harness.changes.pushFaults.push(new AppError("not_authorized", "protected branch s3cret")),
-      "The pull request could not be opened: protected branch [redacted]",
+      "a push that fails here",
+      () =>
+        harness.changes.pushFaults.push(
+          new AppError("operation_not_supported", "No git in s3cret.", GIT_HELP),
+        ),
+      { what: "push", by: "Errand", message: "No git in [redacted].", remedy: GIT_HELP.remedy },
     ],
     [
-      "a refusal",
-      () => harness.pullRequests.faults.push(new AppError("not_authorized", "No permission.")),
-      "The pull request could not be opened: No permission.",
+      "a push that the host refuses",
+      () => {
+        const refuse = () => harness.gateways.last.refuse({ ...REPOSITORY, message: "Protected: s3cret" });
+        harness.agents.scripts.push(async () => {
+          refuse();
+          return END_TURN;
+        });
+        harness.changes.pushFaults.push(
+          new AppError("operation_not_supported", "The changes could not be pushed."),
+        );
+      },
+      {
+        what: "push",
+        by: "forge.example",
+        message: "Protected: [redacted]",
+        remedy: "Send a follow-up to try again, or apply the patch.",
+      },
+    ],
+    [
+      "a pull request that the host refuses",
+      () =>
+        harness.pullRequests.faults.push(
+          new AppError("not_authorized", "The host answered 403 to POST /pulls: No.", { said: "No." }),
+        ),
+      {
+        what: "pull_request",
+        by: "forge.example",
+        message: "No.",
+        remedy: expect.stringMatching(
+          /^Send a follow-up to try again. The work is on the branch errand\/.+\.$/,
+        ),
+      },
+    ],
+    [
+      "a pull request for which the team has no credentials",
+      () => {
+        harness.pullRequests.isClosed = true;
+      },
+      {
+        what: "pull_request",
+        by: "Errand",
+        message: "The team has no credentials for pull requests in acme/widgets.",
+        remedy: expect.stringContaining("An administrator"),
+      },
     ],
     [
       "a bug",
       () => harness.pullRequests.faults.push(new TypeError("x is undefined")),
-      "The pull request could not be opened.",
+      {
+        what: "pull_request",
+        by: "Errand",
+        message: "The pull request could not be opened.",
+        remedy: "Send a follow-up to try again.",
+      },
     ],
-  ])(
-    "a permanent failure (%s) is logged, and the work is stored as a patch",
-    async (_what, fail, message) => {
-      changed();
-      fail();
-      await start();
+  ])("%s is the outcome of the run, and the work is stored as a patch", async (_what, fail, refusal) => {
+    changed();
+    fail();
+    await start();
 
-      const id = await perform();
+    const id = await perform();
 
-      expect((await harness.run(id)).state).toBe("SUCCEEDED");
-      expect(await problemsOf(id)).toEqual([message]);
-      expect((await harness.run(id)).artifactTypes).toEqual(["FILE"]);
-    },
-  );
+    const run = await harness.run(id);
+    expect(run).toMatchObject({ state: "SUCCEEDED", artifactTypes: ["FILE"], answer: expect.any(String) });
+    expect(run.outcome).toEqual({ changes: { files: 1, additions: 1, deletions: 0 }, refused: [refusal] });
+    const words = refusal.what === "push" ? "Done, but not pushed" : "Done, but without a pull request";
+    expect(run.statusMessage).toEqual({
+      message: `${words}.\n${refusal.by}: ${refusal.message}`,
+      remedy: refusal.remedy,
+    });
+    expect(run.warnings).toBeUndefined();
+    const [ended] = (await harness.events(id)).flatMap(({ body }) =>
+      body.kind === "run.state" && body.to === "SUCCEEDED" ? [body] : [],
+    );
+    expect(ended?.outcome).toEqual({
+      summary: `${words}: ${refusal.by} says: ${refusal.message}`,
+      changes: run.outcome?.changes,
+      refused: [refusal],
+    });
+  });
+
+  test("the agent's own push that the host refused is the outcome, unless a later push is accepted", async () => {
+    harness.agents.scripts.push(async () => {
+      harness.gateways.last.refuse({ owner: "acme", name: "tools", message: "Protected." });
+      return END_TURN;
+    });
+    harness.changes.sinceClone.set("acme/tools", "diff");
+    await start();
+
+    const id = await perform();
+
+    expect((await harness.run(id)).outcome?.refused).toMatchObject([{ what: "push", message: "Protected." }]);
+  });
+
+  test("the next turn tries again, and then nothing is missing, although it changed nothing", async () => {
+    changed();
+    harness.pullRequests.faults.push(new AppError("not_authorized", "No."));
+    await start();
+    const id = await perform();
+    harness.changes.sinceSnapshot.clear();
+
+    await harness.followUp(id, "Try again.");
+    await ended(id);
+
+    expect(await pullsOf(id)).toHaveLength(1);
+    expect((await harness.run(id)).outcome).toEqual({ changes: { files: 1, additions: 1, deletions: 0 } });
+  });
+
+  test("a branch that has the prefix as its name does not keep the work from being pushed", async () => {
+    changed();
+    const message = "cannot lock ref: 'refs/heads/errand' exists; cannot create 'refs/heads/errand/a'";
+    harness.changes.pushFaults.push(new AppError("operation_not_supported", message));
+    await start();
+
+    const id = await perform();
+
+    const flat = branchOf(id).replace("/", "-");
+    expect(harness.changes.pushes.map(({ branch }) => branch)).toEqual([branchOf(id), flat]);
+    expect(await pullsOf(id)).toEqual([expect.objectContaining({ branch: flat })]);
+    expect((await harness.run(id)).outcome?.refused).toBeUndefined();
+  });
 
   test("a short failure is retried", async () => {
     changed();
@@ -397,7 +493,11 @@ describe("failures of a pull request", () => {
     );
     await start();
 
-    expect(await problemsOf(await perform())).toEqual(["The pull request could not be opened: Slow down."]);
+    const id = await perform();
+
+    expect((await harness.run(id)).outcome?.refused).toMatchObject([
+      { what: "pull_request", message: "Slow down." },
+    ]);
   });
 
   test("a cancel stops the retries", async () => {
@@ -562,4 +662,35 @@ test("a cancelled turn pushes nothing", async () => {
   await ended(id);
 
   expect(harness.changes.pushes).toEqual([]);
+});
+
+test("the threads of a run whose push was refused say so in card, answer and reaction", async () => {
+  changed();
+  harness.agents.scripts.push(async () => {
+    harness.gateways.last.refuse({ ...REPOSITORY, message: "GH006: Protected branch update failed." });
+    return END_TURN;
+  });
+  harness.changes.pushFaults.push(new AppError("operation_not_supported", "Not pushed."));
+  await start();
+  const key = "issue-5" as ThreadKey;
+  const thread = { id: newId(harness.clock.now()), adapter: "memory", installation: "here", key };
+  const creator = await harness.person();
+  const provenance = { ...HOME.provenance, message_ref: "message-1" };
+  const request = { ...HOME, prompt: "Fix it", source: "API", creator, provenance } as const;
+  const { id } = await harness.runs.create(request, { binding: { thread, expected: undefined } });
+
+  await ended(id);
+
+  const shown = harness.adapter.thread(key).map(({ notice }) => notice);
+  const said = expect.stringMatching(
+    /^Done, but not pushed\.\nforge\.example: GH006: Protected branch update failed\.\nChange the rules/,
+  );
+  expect(shown).toContainEqual(
+    expect.objectContaining({
+      kind: "card",
+      card: expect.objectContaining({ shortfall: "Done, but not pushed", message: said }),
+    }),
+  );
+  expect(shown).toContainEqual(expect.objectContaining({ purpose: "answer", unpushed: { words: said } }));
+  expect(shown).toContainEqual(expect.objectContaining({ kind: "ended", end: "done", isIncomplete: true }));
 });

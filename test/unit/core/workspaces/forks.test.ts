@@ -72,7 +72,9 @@ test.each(["draft", "ready"] as const)("a request of a writer with %s opens a pu
   const run = aRequest({ setting });
 
   expect(publishTargetOf(run, "off")).toEqual({ owner: "acme", name: "web", setting, base: "release" });
-  expect(pushGrantsOf(run)).toEqual([{ owner: "acme", name: "web", push: true, branchPrefix: "errand/" }]);
+  expect(pushGrantsOf(run)).toEqual([
+    { owner: "acme", name: "web", push: true, branchPrefixes: ["errand/", `errand-${run.id.slice(-12)}`] },
+  ]);
 });
 
 test("its pull request says which commits it has", () => {

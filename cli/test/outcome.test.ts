@@ -1,0 +1,23 @@
+import type { RunItem } from "@errand/client";
+import { expect, test } from "vitest";
+import { stateName } from "../src/event-text.ts";
+import { EXIT, exitCodeOfRun } from "../src/failure.ts";
+
+type Refused = NonNullable<NonNullable<RunItem["outcome"]>["refused"]>;
+
+function refused(...kinds: readonly Refused[number]["what"][]): Pick<RunItem, "outcome" | "state"> {
+  const parts = kinds.map((what) => ({ what, by: "git.example.com", message: "No." }));
+  return { state: "SUCCEEDED", outcome: { summary: "Done", refused: parts } };
+}
+
+test.each([
+  [refused("push"), EXIT.refused, "done, but not pushed"],
+  [refused("file", "push"), EXIT.refused, "done, but not pushed"],
+  [refused("pull_request"), EXIT.refused, "done, but without a pull request"],
+  [refused("file"), EXIT.refused, "done, but files are missing"],
+  [refused(), EXIT.ok, "succeeded"],
+  [{ state: "SUCCEEDED" as const }, EXIT.ok, "succeeded"],
+  [{ ...refused("push"), state: "CANCELLED" as const }, EXIT.cancelled, "cancelled"],
+])("a run with the outcome %j has an exit code and words of its own", (run, code, words) => {
+  expect([exitCodeOfRun(run), stateName(run)]).toEqual([code, words]);
+});
