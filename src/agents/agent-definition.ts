@@ -28,6 +28,8 @@ export interface AgentDefinition {
   readonly skillFolder?: string;
   /** The built-in agent. It needs no model and may run without a sandbox. */
   readonly isDemo: boolean;
+  /** For a program that unpacks itself at its first start. */
+  readonly unpacking?: (directory: string) => Unpacking;
   launch(request: LaunchRequest): AgentLaunch;
 }
 
@@ -38,6 +40,16 @@ export interface NpmPackage {
   /** The directory with the `package-lock.json` that pins the package and its own dependencies by checksums. */
   readonly lockDirectory: string;
 }
+
+/** How an agent unpacks a part of its program that it would otherwise unpack into the home of each run. */
+export interface Unpacking {
+  readonly argv: readonly [string, ...string[]];
+  /** The variables that make the program unpack into this directory and end. */
+  readonly envFor: (target: string) => Readonly<Record<string, string>>;
+}
+
+/** The folder of an installation with what was unpacked. */
+export const UNPACKED = "unpacked";
 
 /** The `package.json` of an agent's installation. */
 export function manifestOf({ name, version }: NpmPackage) {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentUpdate } from "../../src/core/agents/agent-runner.ts";
 import { withTimeout } from "../../src/core/with-timeout.ts";
+import { packDirectory } from "../../src/workspace/pack-directory.ts";
 import {
   fixtureProgram,
   openRealAgent,
@@ -56,6 +57,7 @@ export async function describeRealAgent(name: string): Promise<void> {
     });
 
     promiseNothingAfterTheTurn(name, () => real);
+    promiseASmallWorkspace(() => real);
 
     test("the agent uses a local MCP server that has its own secret", async () => {
       const env = { PINGER_SECRET: "of-the-run" };
@@ -198,6 +200,7 @@ export async function describeRealAgentBriefly(name: string): Promise<void> {
     });
 
     promiseNothingAfterTheTurn(name, () => real);
+    promiseASmallWorkspace(() => real);
 
     test(`${name} is stopped in the middle of a command within 5 seconds and leaves no process`, async () => {
       const seconds = uniqueSeconds();
@@ -249,6 +252,26 @@ function promiseNothingAfterTheTurn(name: string, real: () => RealAgentHarness):
     // Qwen has no switch for subagents in the background.
     expect(requests.includes('"run_in_background":')).toBe(name === "qwen");
   });
+}
+
+/** Otherwise each run would keep the caches of its agent, and its checkpoints would be too large or slow. */
+function promiseASmallWorkspace(real: () => RealAgentHarness): void {
+  test("a short run leaves less than 1 MiB to store", async () => {
+    const { session } = await real().start();
+
+    await session.prompt(ordered({ say: "hello" }));
+    await session.close();
+
+    const { directory, home } = real().harness.workspace;
+    const sizes = await Promise.all([directory, home].map(packedSize));
+    expect(Math.max(...sizes)).toBeLessThan(2 ** 20);
+    expect(Math.min(...sizes)).toBeGreaterThan(0);
+  });
+}
+
+async function packedSize(directory: string): Promise<number> {
+  const limits = { maxBytes: 2 ** 30, maxUnpackedBytes: 2 ** 32 };
+  return (await packDirectory(directory, await readdir(directory), limits)).byteLength;
 }
 
 function statusesOf(updates: readonly AgentUpdate[]) {

@@ -18,6 +18,7 @@ import { requireMcpServers } from "./mcp-check.ts";
 import { type MessageTap, openMessageStream } from "./message-stream.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
 import { PermissionAnswers } from "./permission-answers.ts";
+import { unpackOnce } from "./unpack-once.ts";
 import { boundedUpdate } from "./update-bounds.ts";
 import { mapUpdate } from "./update-mapping.ts";
 
@@ -108,6 +109,10 @@ async function prepareLaunch(
   const model = modelOf(options, agent, request.modelId);
   const report = (text: string) => observer.update({ kind: "agent.notice", severity: "info", text });
   const directory = await options.programs.provide(agent, report, request.signal);
+  const unpacking = agent.unpacking?.(directory);
+  if (unpacking !== undefined && !(await unpackOnce(options.sandbox, unpacking, directory))) {
+    options.log.warn({ agent: agent.name }, "agent.unpack_failed");
+  }
   const { basePrompt, gateway, permissionPolicy, workspace } = request;
   const launch = agent.launch({
     directory,

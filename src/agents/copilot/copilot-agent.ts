@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type AgentDefinition, modelAddress, PLACEHOLDER_KEY } from "../agent-definition.ts";
+import { type AgentDefinition, modelAddress, PLACEHOLDER_KEY, UNPACKED } from "../agent-definition.ts";
 import { OPENAI_MODELS } from "../known-models.ts";
 import { hasCompatible } from "../models.ts";
 
@@ -17,6 +17,10 @@ export const copilotAgent: AgentDefinition = {
   acceptsMcpServers: false,
   skillFolder: ".copilot/skills",
   isDemo: false,
+  unpacking: (directory) => ({
+    argv: [programIn(directory), "--binary-version"],
+    envFor: (target) => ({ COPILOT_SEA_EXTRACT_ONLY: "1", COPILOT_PKG_CACHE_HOME: target }),
+  }),
   launch: ({ address, directory, model, permissionPolicy, servers }) => ({
     argv: [
       programIn(directory),
@@ -31,11 +35,18 @@ export const copilotAgent: AgentDefinition = {
       COPILOT_PROVIDER_WIRE_API: hasCompatible(servers) ? "completions" : "responses",
       COPILOT_MODEL: model?.id ?? OPENAI_MODELS[0].id,
       COPILOT_AUTO_UPDATE: "false",
+      ...packageCacheIn(directory),
     },
     readable: [directory],
     setsModel: true,
   }),
 };
+
+/** Without it the agent unpacks 235 MB into the home of each run. */
+function packageCacheIn(directory: string): Readonly<Record<string, string>> {
+  const cache = join(directory, UNPACKED);
+  return existsSync(cache) ? { COPILOT_PKG_CACHE_HOME: cache } : {};
+}
 
 /** The package for this machine. There is one for each C library, and npm installs the right one. */
 function programIn(directory: string): string {
