@@ -6,6 +6,7 @@ import type { RunWorkspace } from "../core/workspaces/workspace.ts";
 import { COMMITTER } from "../git/working-clone.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { LIST_BYTES, RESTORE_WORK, SAVE_WORK } from "./changes/change-scripts.ts";
+import { inputsOf } from "./changes/given-state.ts";
 import { runScript, type ScriptEnd } from "./changes/sandboxed-script.ts";
 import { type ArchiveLimits, packDirectory } from "./pack-directory.ts";
 import { removeTree } from "./remove-tree.ts";
@@ -87,13 +88,14 @@ interface SaveOptions extends Pick<ArchiveLimits, "maxBytes"> {
 }
 
 async function save(
-  { commit: base, folder, name, owner }: ClonedRepository,
+  cloned: ClonedRepository,
   place: string,
   { maxBytes, runPath, runWorkspace, sandbox }: SaveOptions,
 ): Promise<RepositoryWork> {
+  const { commit: base, folder, name, owner } = cloned;
   const end = await runScript(
     {
-      ...{ sandbox, runWorkspace, script: SAVE_WORK, args: [folder, base] },
+      ...{ sandbox, runWorkspace, script: SAVE_WORK, args: [folder, base], inputs: inputsOf(cloned) },
       ...{ env: IDENTITY, hasPortForward: false, writable: [], timeoutMs: SAVE_MS },
       maxOutputBytes: HEAD_BYTES + LIST_BYTES + REFS_BYTES_MAX + maxBytes,
     },
@@ -136,8 +138,10 @@ export async function applyWork(
   sandbox: Sandbox,
 ): Promise<void> {
   const bundles = join(incoming, BUNDLES);
+  const { repositories: cloned } = await readRecord(incoming);
   for (const [number, { commit, folder, head = "" }] of repositories.entries()) {
-    const args = [folder, join(bundles, String(number)), commit, head];
+    const base = cloned.find((each) => each.folder === folder)?.commit ?? `${commit}^`;
+    const args = [folder, join(bundles, String(number)), commit, head, base];
     const end = await runScript(
       {
         ...{ sandbox, runWorkspace, script: RESTORE_WORK, args, env: {}, hasPortForward: false },

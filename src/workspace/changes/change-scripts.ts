@@ -148,7 +148,8 @@ git --git-dir="$own" bundle create --quiet - --all --not "$2" 2>/dev/null || exi
 
 /**
  * Brings the work of the bundle `$2.bundle` and the refs `$2.refs` into a fresh clone: its commits, its branches, and the
- * files of the commit `$3`, which are uncommitted as they were. `$4` is the checked-out branch, or empty.
+ * files of the commit `$3`, which are uncommitted as they were. `$4` is the checked-out branch, or empty. Files that are
+ * as in `$5`, the commit of the clone, stay as clone and setup commands made them.
  */
 export const RESTORE_WORK = `${OPENING}
 g bundle unbundle "$2.bundle" >/dev/null || exit 93
@@ -159,7 +160,9 @@ if [ -n "$4" ]; then
 else
   g update-ref --no-deref HEAD "$3^" || exit 93
 fi
-g read-tree --reset -u "$3" || exit 93
+g diff-tree -r -z --no-renames --name-only --diff-filter=D "$5" "$3" | xargs -0 rm -f --
+g read-tree --reset "$3" || exit 93
+g diff-tree -r -z --no-renames --name-only --diff-filter=d "$5" "$3" | g checkout-index -f -z --stdin || exit 93
 g reset --quiet
 exit 0
 `;

@@ -8,6 +8,7 @@ import {
   rm,
   stat,
   symlink,
+  utimes,
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -65,6 +66,31 @@ describe.skipIf(skipped !== undefined)(`the work of a run alone${skipped ? ` (${
     const work = await workOf("a", workspace);
     return { checkpoint: work, work };
   }
+
+  test("files that the agent did not change are rebuilt as clone and setup commands make them", async () => {
+    await repositories.commit("acme/tools", {
+      ".gitattributes": "*.txt text\n",
+      "a.txt": "a\r\n",
+      "lock.json": "{}\n",
+      "gone.txt": "x\n",
+    });
+    const plan = {
+      repositories: [TOOLS],
+      setupCommands: ["echo locked > lock.json; echo built > built.txt"],
+    };
+    const workspace = await prepareOn("a", { plan });
+    const { workingDirectory } = workspace;
+    await utimes(join(workingDirectory, "a.txt"), 1, 1);
+    await writeFile(join(workingDirectory, "new.txt"), "new\n");
+    await rm(join(workingDirectory, "gone.txt"));
+
+    const restored = await prepareOn("b", { plan, stored: await onlyWork(workspace) });
+
+    const names = ["a.txt", "lock.json", "built.txt", "new.txt"];
+    const contents = await Promise.all(names.map((name) => text(restored.workingDirectory, name)));
+    expect(contents).toEqual(["a\r\n", "locked\n", "built\n", "new\n"]);
+    expect(await readdir(restored.workingDirectory)).not.toContain("gone.txt");
+  });
 
   test("commits, branches, changes and new files are rebuilt in a fresh clone, and what is missing is named", async () => {
     const workspace = await prepareOn("a");
