@@ -116,7 +116,8 @@ export const signInVariableDocs = {
   ERRAND_OIDC_SCOPES: {
     group: "Signing in",
     default: "openid email profile",
-    description: "The scopes to request. Some issuers send groups only with a scope of their own. With `offline_access`, most issuers let Errand check each hour whether a person may still sign in.",
+    description:
+      "The scopes to request. Some issuers send groups only with a scope of their own. With `offline_access`, most issuers let Errand check each hour whether a person may still sign in.",
   },
   ERRAND_OIDC_DOMAINS: {
     group: "Signing in",
