@@ -2,7 +2,6 @@ import type { Artifact, NewArtifact } from "../artifacts/artifact.ts";
 import { newId, type PrincipalId } from "../ids.ts";
 import type { InputFile } from "../input-files/input-file.ts";
 import { fileInWorkspace, filesInWorkspace } from "../input-files/input-paths.ts";
-import type { Job } from "../ports/queue.ts";
 import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
 import type { NoticeWriter } from "../threads/notice-writer.ts";
 import type { ThreadBinding } from "../threads/thread.ts";
@@ -22,7 +21,7 @@ import type {
 } from "./run.ts";
 import { changedDetails } from "./run.ts";
 import type { ChangeExtras, LeaseGrant, RunChange } from "./run-change.ts";
-import { deliverJobs, runJob } from "./run-job.ts";
+import { deliverJobs, startJobs } from "./run-job.ts";
 import { RunNotices } from "./run-notices.ts";
 import { countsOf, outcomeOf, withRefused } from "./run-outcome.ts";
 import type { RunAggregate } from "./run-store.ts";
@@ -375,19 +374,11 @@ export class RunEdit {
       changes: this.#changes,
       notices: this.notices.all,
       binding: this.#binding,
-      jobs: this.#jobs(),
+      jobs: [
+        ...startJobs(this.run, { events: this.#events, lease: this.#lease, afterMs: this.#startAfterMs }),
+        ...deliverJobs(this.notices.all),
+      ],
     };
-  }
-
-  /** A queued run without a lease gets a job, whatever queued it or released the lease. */
-  #jobs(): readonly Job[] {
-    const isChanged = this.#events.some(
-      ({ body }) => body.kind === "run.state" || body.kind === "run.created",
-    );
-    const isClaimable = this.run.state === "QUEUED" && (isChanged || this.#lease === null);
-    const later = this.#startAfterMs > 0 ? { afterMs: this.#startAfterMs } : {};
-    const runJobs = isClaimable ? [{ ...runJob(this.run), ...later }] : [];
-    return [...runJobs, ...deliverJobs(this.notices.all)];
   }
 
   #recordRequest({ id: approvalId, inputsHash, policyId, reason }: Approval, followUpId?: string): void {

@@ -7,6 +7,16 @@ export function runJob({ id, config: { worker_host: host } }: Pick<Run, "id" | "
   return { kind: "run", key: id, ...(host === undefined ? {} : { host }) };
 }
 
+/** A queued run without a lease gets a job, whatever queued it or released the lease. */
+export function startJobs(
+  run: Pick<Run, "config" | "id" | "state">,
+  { afterMs, events, lease }: Pick<RunChange, "events" | "lease"> & { readonly afterMs: number },
+): readonly Job[] {
+  const isChanged = events.some(({ body }) => body.kind === "run.state" || body.kind === "run.created");
+  const isClaimable = run.state === "QUEUED" && (isChanged || lease === null);
+  return isClaimable ? [{ ...runJob(run), ...(afterMs > 0 ? { afterMs } : {}) }] : [];
+}
+
 /** One job for each thread that gets notices. */
 export function deliverJobs(notices: RunChange["notices"]): readonly Job[] {
   const threadIds = new Set(notices.map(({ threadId }) => threadId));
