@@ -278,15 +278,16 @@ describe("a follow-up that a policy wants approved", () => {
     expect((await decide(id, true, hash, ann)).status).toBe(200);
   });
 
-  test("an approval after a cancellation does not start the run again", async () => {
+  test("a cancellation withdraws what waits for approval, and an approval does not start the run again", async () => {
     const id = await createRun(harness, {}, { key: ann });
     await follow(id, "more", ben);
-    await call(harness, `${RUNS}/${id}/cancel`, { method: "POST" });
     const hash = (await followUps(id))[0].approval.inputs_hash;
+    await call(harness, `${RUNS}/${id}/cancel`, { method: "POST" });
 
-    expect((await decide(id, true, hash)).body).toEqual({ state: "CANCELLED" });
+    expect((await decide(id, true, hash)).status).toBe(409);
 
-    expect((await followUps(id))[0].status).toBe("held");
+    expect((await followUps(id))[0].status).toBe("withdrawn");
+    expect((await call(harness, `${RUNS}/${id}`)).body.state).toBe("CANCELLED");
   });
 
   test("a run whose only follow-up was edited does not start for the unapproved words", async () => {
