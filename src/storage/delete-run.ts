@@ -1,5 +1,7 @@
+import { RUN_DELETED } from "../core/idempotency/idempotent-response.ts";
 import type { Run } from "../core/runs/run.ts";
 import type { Tx } from "./database.ts";
+import { Prisma } from "./generated/client.ts";
 import { lockFanOut } from "./webhooks/webhook-log.ts";
 
 /**
@@ -14,7 +16,8 @@ export async function deleteRun(tx: Tx, run: Run): Promise<void> {
   // The row stays, because its delivery must not be accepted again. Its text is a part of the run.
   await tx.inboxEvent.updateMany({ where: { runId: id }, data: { runId: null, body: "" } });
   await tx.shareLink.deleteMany({ where: { runId: id } });
-  await tx.idempotentResponse.deleteMany({ where: { runId: id } });
+  const forgotten = { status: RUN_DELETED, body: Prisma.JsonNull, runId: null };
+  await tx.idempotentResponse.updateMany({ where: { runId: id }, data: forgotten });
   await tx.runSearchText.deleteMany({ where: { runId: id } });
   await tx.followUp.deleteMany({ where: { runId: id } });
   await tx.runEvent.deleteMany({ where: { runId: id } });

@@ -2,7 +2,11 @@ import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type AuditContext, auditContextOf } from "../../core/audit/audit-log.ts";
 import { AppError } from "../../core/errors.ts";
-import { answerOwner, type IdempotentResponse } from "../../core/idempotency/idempotent-response.ts";
+import {
+  answerOwner,
+  type IdempotentResponse,
+  RUN_DELETED,
+} from "../../core/idempotency/idempotent-response.ts";
 import type { RunId } from "../../core/ids.ts";
 import type { FollowUpResult, TransactionExtras } from "../../core/runs/transaction-extras.ts";
 import type { SecretBox } from "../../core/secrets/secret-box.ts";
@@ -203,6 +207,9 @@ export class Idempotency {
     secretOf: string | undefined,
   ): Body {
     requireSame(first, requestKey);
+    if (first.status === RUN_DELETED) {
+      throw runDeleted();
+    }
     reply.code(first.status).header("idempotent-replay", "true");
     const body = secretOf === undefined ? first.body : this.#opened(first, requestKey, secretOf);
     // The response was stored by the same operation, so it has the right type.
@@ -307,6 +314,13 @@ function requireSame(first: IdempotentResponse, requestKey: IdempotencyKey): voi
   }
   throw new StatusError(422, "invalid_request", "This Idempotency-Key was used with another request.", {
     remedy: "Use a new key for each different request.",
+  });
+}
+
+function runDeleted(): AppError {
+  return new AppError("conflict", "The run of this Idempotency-Key was deleted.", {
+    retryable: false,
+    remedy: "Use a new key to start another run.",
   });
 }
 

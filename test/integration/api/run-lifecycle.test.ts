@@ -150,6 +150,29 @@ describe("a deleted run", () => {
     ).not.toContain(id);
   });
 
+  test("the key of a deleted run makes no second run, and nothing of the answer is kept", async () => {
+    const headers = { "idempotency-key": randomUUID() };
+    const body = { prompt: "say a secret word", title: "Of a deleted run" };
+    const create = (more: object = {}) => at("/runs", { body: { ...body, ...more }, headers });
+    const id = (await create()).body.run_id;
+    await at(`/runs/${id}/cancel`, { method: "POST" });
+    await remove(id);
+
+    const [again, other] = [await create(), await create({ title: "Another" })];
+
+    expect([again.status, again.body.code, again.headers.get("x-should-retry")]).toEqual([
+      409,
+      "conflict",
+      "false",
+    ]);
+    expect(again.body.detail).toBe("The run of this Idempotency-Key was deleted.");
+    expect(other.status).toBe(422);
+    const [row] = await query("SELECT status, body, run_id FROM idempotent_responses WHERE key LIKE $1", [
+      `%${headers["idempotency-key"]}`,
+    ]);
+    expect(row).toEqual({ status: 410, body: null, run_id: null });
+  });
+
   test("no table has a row of a deleted run, and its files are deleted with it", async () => {
     const thread = aThread();
     const attachments = [{ file_name: "a.txt", mime_type: "text/plain", data: "aGVsbG8=" }];

@@ -1,3 +1,4 @@
+import { RUN_DELETED } from "../../../../src/core/idempotency/idempotent-response.ts";
 import type { RunId } from "../../../../src/core/ids.ts";
 import type { WebhookEndpoint } from "../../../../src/core/webhooks/webhook-endpoint.ts";
 import type { Tables } from "./tables.ts";
@@ -12,7 +13,12 @@ export function deleteRun(tables: Tables, id: RunId): void {
   deleteWhere(tables.followUps, ({ runId }) => runId === id);
   deleteWhere(tables.artifacts, ({ runId }) => runId === id);
   deleteWhere(tables.shareLinks, ({ runId }) => runId === id);
-  deleteWhere(tables.answers, ({ runId }) => runId === id);
+  for (const [place, answer] of tables.answers) {
+    if (answer.runId === id) {
+      const { runId: _deleted, ...rest } = answer;
+      tables.answers.set(place, { ...rest, status: RUN_DELETED, body: null });
+    }
+  }
   deleteWhere(tables.deliveries, ({ runId }) => runId === id);
   deleteWhere(tables.webhooks, ({ about }) => about?.runId === id);
   for (const [place, record] of tables.records) {
