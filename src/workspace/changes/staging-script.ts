@@ -151,7 +151,7 @@ list_left_out() {
         printf '%s %s\\000' "$(reason_of "$path")" "$path"
       done
     sed -n "s/^warning: could not open directory '//p" "$SCRATCH/unopened" |
-      sed -e "s,/': .*,/," -e 's/^\\(.\\{200\\}\\).\\{800,\\}/deep \\1…/' -e t -e 's/^/unreadable /' | tr '\\n' '\\000'
+      sed -e "s,/': .*,/," -e tlong -e :long -e 's/^\\(.\\{200\\}\\).\\{800,\\}/deep \\1…/' -e t -e 's/^/unreadable /' | tr '\\n' '\\000'
   } | tr '\\001' '\\n' | head -c 65536 > "$SCRATCH/left"
 }
 list_elsewhere() {
