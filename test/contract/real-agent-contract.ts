@@ -241,14 +241,14 @@ export async function describeRealAgentBriefly(name: string): Promise<void> {
 
 /** Processes end with the turn, so the agent must know that, and its model must not be offered tools that outlive it. */
 function promiseNothingAfterTheTurn(name: string, real: () => RealAgentHarness): void {
-  test("the model is told that nothing outlives the turn, and gets no tool for timers", async () => {
+  test("the model is told that nothing outlives the turn, and gets no tool for timers or worktrees", async () => {
     const { session } = await real().start();
 
     await session.prompt(ordered({ say: "hello" }));
 
     const requests = real().model.requests().join();
     expect(requests).toContain("When you end your turn, all your processes are ended");
-    expect(requests).not.toMatch(/"name":"(?:Cron\w+|Monitor|RemoteTrigger|ScheduleWakeup)"/);
+    expect(requests).not.toMatch(/"name":"(?:Cron\w+|\w+Worktree|Monitor|RemoteTrigger|ScheduleWakeup)"/);
     // Qwen has no switch for subagents in the background.
     expect(requests.includes('"run_in_background":')).toBe(name === "qwen");
   });

@@ -5,11 +5,16 @@ import { ANTHROPIC_MODELS } from "../known-models.ts";
 /** During its own ten retries the agent reports nothing. */
 const RETRIES = "2";
 
-/** Tools whose work comes after the end of a turn, when the agent's processes no longer exist. */
-const TOOLS_AFTER_THE_TURN = [
+/**
+ * Tools whose work comes after the end of a turn, when the agent's processes no longer exist, or is in another folder than
+ * the clone, from which it is not handed over.
+ */
+const DENIED_TOOLS = [
   "CronCreate",
   "CronDelete",
   "CronList",
+  "EnterWorktree",
+  "ExitWorktree",
   "Monitor",
   "RemoteTrigger",
   "ScheduleWakeup",
@@ -50,7 +55,7 @@ export const claudeAgent: AgentDefinition = {
       CLAUDE_CODE_DISABLE_CRON: "1",
     },
     files: {
-      ".claude/settings.json": JSON.stringify({ permissions: { deny: TOOLS_AFTER_THE_TURN } }),
+      ".claude/settings.json": JSON.stringify({ permissions: { deny: DENIED_TOOLS } }),
     },
     readable: [directory, process.execPath],
     setsModel: model !== undefined,
