@@ -59,7 +59,8 @@ export async function followOrWait(
   after?: number,
 ): Promise<void> {
   if (follow === true) {
-    cli.output.note(`Run ${runId}`);
+    const { session_link: page } = await (await cli.client()).runs.retrieve(runId);
+    cli.output.note(page === undefined ? `Run ${runId}` : `Run ${runId}: ${page}`);
     await watchRun(cli, runId, { asks: true, ...(after !== undefined && { after }) });
   }
   if (wait === true) {

@@ -128,7 +128,7 @@ test("--follow shows what the agent does, asks its question, and exits with the 
   await expect
     .poll(() => normalized(run.screen), POLL)
     .toMatch(
-      /^Run ID\n[\s\S]*✓ Write a\.txt\n[\s\S]*goodbye\nRun ID succeeded after 0s\.\nURL\/sessions\/ID$/,
+      /^Run ID: URL\/sessions\/ID\n[\s\S]*✓ Write a\.txt\n[\s\S]*goodbye\nRun ID succeeded after 0s\.\nURL\/sessions\/ID$/,
     );
 });
 
