@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { lstat, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CliError, EXIT } from "./failure.ts";
 
@@ -20,13 +20,27 @@ const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
  * above it that belongs to this user. Another user could have made one in a shared directory such as `/tmp`.
  */
 export async function findDataFolder(file: string, own: string | undefined): Promise<string | undefined> {
-  for (const folder of own === undefined ? dataFolders(process.cwd()) : [own]) {
-    const found = await stat(join(folder, file)).catch(() => undefined);
-    if (found !== undefined && (own !== undefined || found.uid === (process.getuid?.() ?? found.uid))) {
+  if (own !== undefined) {
+    return (await stat(join(own, file)).catch(() => undefined)) && own;
+  }
+  for (const folder of dataFolders(process.cwd())) {
+    if ((await isOwnFolder(folder)) && (await isOwnFile(join(folder, file)))) {
       return folder;
     }
   }
   return undefined;
+}
+
+/** A link, or a directory that others can write, could contain files that another user has put there. */
+async function isOwnFolder(folder: string): Promise<boolean> {
+  const found = await lstat(folder).catch(() => undefined);
+  const isWritable = process.platform !== "win32" && ((found?.mode ?? 0) & 0o022) !== 0;
+  return found?.isDirectory() === true && found.uid === (process.getuid?.() ?? found.uid) && !isWritable;
+}
+
+async function isOwnFile(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  return found?.isFile() === true && found.uid === (process.getuid?.() ?? found.uid);
 }
 
 /** The server of a data directory, if it has started and was not stopped. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chown, copyFile, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, copyFile, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -160,14 +160,25 @@ test.runIf(process.getuid?.() === 0)("a data directory of another user above is 
   const shared = join(folder, "shared");
   await mkdir(join(shared, ".errand"), { recursive: true });
   await mkdir(join(shared, "work"));
-  const file = join(shared, ".errand/server.json");
-  await copyFile(join(dataDir, "server.json"), file);
-  await chown(file, 12_345, 12_345);
+  const ask = (env: Record<string, string>) => cli.call(["whoami"], { cwd: join(shared, "work"), env });
+  const asks = async () => [await ask({ ERRAND_API_KEY: service.apiKey }), await ask({})];
+  // A server of the other user, which knows its own secret, and a link to the key.
+  await writeFile(
+    join(shared, ".errand/server.json"),
+    JSON.stringify({ url: impostor.url, secret: "known" }),
+  );
+  await symlink(join(dataDir, "api-key"), join(shared, ".errand/api-key"));
+  const before = impostor.requests.length;
 
-  const { code, stderr } = await cli.call(["whoami"], {
-    cwd: join(shared, "work"),
-    env: { ERRAND_API_KEY: service.apiKey },
-  });
+  await chown(join(shared, ".errand"), 12_345, 12_345);
+  const ofOther = await asks();
+  await chown(join(shared, ".errand"), 0, 0);
+  await chmod(join(shared, ".errand"), 0o777);
+  const writable = await asks();
 
-  expect([code, stderr]).toEqual([2, expect.stringContaining("ERRAND_URL")]);
+  for (const [variable, own] of [ofOther, writable]) {
+    expect([variable?.code, variable?.stderr]).toEqual([2, expect.stringContaining("ERRAND_URL")]);
+    expect([own?.code, own?.stderr]).toEqual([4, expect.stringContaining("You are not signed in.")]);
+  }
+  expect(impostor.requests.slice(before)).toEqual([]);
 });

@@ -6,15 +6,18 @@ import type { Membership, ProvenAccount, Renewal, SignInProvider } from "../core
 import { FIRST_TEAM } from "../core/people/team.ts";
 import { type Claims, OpenIdClient, type Proof } from "./open-id-client.ts";
 
-type Rules = Pick<OidcConfig, "domains" | "groups" | "groupsClaim">;
+type Rules = Pick<OidcConfig, "clientId" | "domains" | "groups" | "groupsClaim" | "issuer">;
 
 /** What a later question to the issuer needs. */
 const renewal = z.object({
   iss: z.string(),
   sub: z.string(),
   refreshToken: z.string(),
-  /** Whether the issuer named groups when the browser took part. */
+  /** Another client, or another issuer, refuses the token, which says nothing of the person. */
+  clientId: z.string(),
+  /** Whether the issuer named groups and a usable e-mail address when the browser took part. */
   hasGroups: z.boolean(),
+  hasEmail: z.boolean(),
 });
 
 /** Signs in with any issuer of OpenID Connect. */
@@ -39,6 +42,9 @@ async function renew(client: OpenIdClient, text: string, config: Rules): Promise
   if (!stored.success) {
     return { outcome: "unclear", reason: "What was stored for the renewal cannot be read." };
   }
+  if (stored.data.clientId !== config.clientId || !isOf(config.issuer, stored.data.iss)) {
+    return { outcome: "unclear", reason: "Another client or issuer is configured since." };
+  }
   const answer = await client.refresh(stored.data);
   if (answer.outcome === "unanswered") {
     const { reason, refreshToken } = answer;
@@ -47,9 +53,18 @@ async function renew(client: OpenIdClient, text: string, config: Rules): Promise
   if (answer.outcome !== "proven") {
     return answer;
   }
-  return stored.data.hasGroups && groupsOf(answer.claims, config) === undefined
-    ? { outcome: "unclear", reason: "The issuer names no groups without the browser." }
+  if (stored.data.hasGroups && groupsOf(answer.claims, config) === undefined) {
+    return { outcome: "unclear", reason: "The issuer names no groups without the browser." };
+  }
+  return stored.data.hasEmail && verifiedEmailOf(answer.claims) === undefined
+    ? { outcome: "unclear", reason: "The issuer names no e-mail address without the browser." }
     : { outcome: "proven", account: accountOf(answer, config) };
+}
+
+/** The setting may be the address of the issuer's metadata, or end with a slash. */
+function isOf(issuer: string, iss: string): boolean {
+  const bare = (text: string) => text.replace(/\/(\.well-known\/.*)?$/, "");
+  return bare(issuer) === bare(iss);
 }
 
 /** The subject contains the issuer, because subjects are unique only there. */
@@ -59,15 +74,19 @@ function accountOf({ claims, refreshToken }: Proof, config: Rules): ProvenAccoun
   const name = textOf(claims.name) ?? textOf(claims.preferred_username);
   const groups = groupsOf(claims, config);
   const areLeftOut = leavesOut(claims, config);
-  const later =
-    refreshToken === undefined ? undefined : { iss, sub, refreshToken, hasGroups: groups !== undefined };
+  const { clientId } = config;
+  const has = { hasGroups: groups !== undefined, hasEmail: email !== undefined };
+  const later = refreshToken === undefined ? undefined : { iss, sub, refreshToken, clientId, ...has };
   return {
     subject: `oidc:${iss}#${sub}`,
     ...(name === undefined ? {} : { displayName: name }),
     ...(email === undefined ? {} : { email }),
     ...(areLeftOut ? {} : { groups: groups ?? [], decidesAlone: true }),
     memberships: membershipsOf(groups ?? [], email, config),
-    isAdministratorWith: (names) => entryOf(names, config)?.role === "administrator",
+    isAdministratorWith: (names, team) => {
+      const entry = entryOf(names, config);
+      return entry?.role === "administrator" && team.includes(entry.team);
+    },
     ...(later === undefined ? {} : { renewal: JSON.stringify(later) }),
     gaps: gapsOf(claims, email, areLeftOut),
   };

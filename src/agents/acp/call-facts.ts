@@ -129,9 +129,10 @@ function otherInput(
   if (input === undefined || command === undefined) {
     return JSON.stringify(raw, undefined, 2);
   }
-  const { cmd: _cmd, command: _command, cwd: _cwd, description: _description, ...others } = input;
+  const { cwd: _cwd, description: _description, ...others } = input;
+  const shown = input.command === undefined ? "cmd" : "command";
   const left = Object.entries(others).filter(
-    ([, value]) => JSON.stringify(value) !== JSON.stringify([command]),
+    ([name, value]) => name !== shown && JSON.stringify(value) !== JSON.stringify([command]),
   );
   return left.length === 0 ? undefined : JSON.stringify(Object.fromEntries(left), undefined, 2);
 }

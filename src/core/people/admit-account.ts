@@ -17,7 +17,7 @@ export interface Admission {
 /**
  * Returns the principal of the account if it may sign in: an administrator linked it, or it is a member of an enabled
  * installation or of what an administrator listed. Nobody else becomes a principal. That an account was once seen does
- * not admit it: guests are seen too. A suspended principal that is admitted is enabled again.
+ * not admit it: guests are seen too. A suspended principal is enabled again when a system that decides alone admits it.
  */
 export async function admitAccount(
   stores: AdmitStores,
@@ -37,7 +37,7 @@ export async function admitAccount(
       now,
     );
   }
-  if (principal === undefined || (principal.disabled && principal.suspendedAt === undefined)) {
+  if (principal === undefined || !mayEnter(principal, account)) {
     return undefined;
   }
   const ofTeam = grants.find(({ teamId }) => teamId === principal.teamId);
@@ -60,6 +60,11 @@ export async function suspend(
     );
   }
   await signIns.end({ teamId, principalId: id }, now);
+}
+
+/** What a system that decides alone has refused, a link to an account elsewhere must not let in again. */
+function mayEnter({ disabled, suspendedAt }: Principal, { decidesAlone }: ProvenAccount): boolean {
+  return !disabled || (suspendedAt !== undefined && decidesAlone === true);
 }
 
 async function linkedPrincipal(
@@ -119,13 +124,20 @@ async function grantsOf(
 
 /** Stores only changes, because each change makes all processes read keys and sign-ins again. */
 async function update(
-  { people }: Pick<AdmitStores, "people">,
+  { identities, people, teams }: Pick<AdmitStores, "identities" | "people" | "teams">,
   principal: Principal,
   account: ProvenAccount,
   granted: boolean | undefined,
 ): Promise<Admission> {
+  const own = await identities.find(FIRST_TEAM, ADMINISTRATOR_SUBJECT);
+  if (own?.principalId === principal.id) {
+    // No group decides about the account with the server's own key.
+    return { principal, leftNoAdministrator: false };
+  }
+  const { name = "" } = (await teams.find(principal.teamId)) ?? {};
+  const team = [principal.teamId, name];
   const isUnchanged = [true, false].every((isLast) =>
-    isSame(principal, admitted(principal, account, { granted, isLast })),
+    isSame(principal, admitted(principal, account, { granted, isLast, team })),
   );
   if (isUnchanged) {
     return { principal, leftNoAdministrator: false };
@@ -133,11 +145,18 @@ async function update(
   let leftNoAdministrator = false;
   const changed = await people.change(principal.teamId, principal.id, (now, administrators) => {
     const isLast = now.administrator && administrators.every(({ id }) => id === now.id);
-    const after = admitted(now, account, { granted, isLast });
+    const after = admitted(now, account, { granted, isLast, team });
     leftNoAdministrator = isLast && !after.administrator;
     return after;
   });
   return { principal: changed ?? principal, leftNoAdministrator };
+}
+
+interface Decision {
+  readonly granted: boolean | undefined;
+  readonly isLast: boolean;
+  /** The uid and the name of the principal's team. */
+  readonly team: readonly string[];
 }
 
 /**
@@ -147,10 +166,10 @@ async function update(
 function admitted(
   before: Principal,
   { email, groups, isAdministratorWith }: ProvenAccount,
-  { granted, isLast }: { readonly granted: boolean | undefined; readonly isLast: boolean },
+  { granted, isLast, team }: Decision,
 ): Principal {
   const { roleFromGroup: mark, suspendedAt, ...rest } = before;
-  const isFromGroup = mark ?? isAdministratorWith?.(before.groups ?? []) ?? false;
+  const isFromGroup = mark ?? isAdministratorWith?.(before.groups ?? [], team) ?? false;
   const keepsOwn = before.administrator && !isFromGroup && (granted === undefined || isLast);
   const keepsUnknown = before.administrator && granted === undefined && groups === undefined;
   const administrator = granted === true || keepsOwn || keepsUnknown;

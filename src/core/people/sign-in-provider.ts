@@ -54,8 +54,8 @@ export interface ProvenAccount {
   /** The names of all its groups there. Absent: the system has no groups, or did not name them. */
   readonly groups?: readonly string[];
   readonly memberships: readonly Membership[];
-  /** Whether a person with these groups would be an administrator. */
-  readonly isAdministratorWith?: (groups: readonly string[]) => boolean;
+  /** Whether a person with these groups would be an administrator of the team with one of these names. */
+  readonly isAdministratorWith?: (groups: readonly string[], team: readonly string[]) => boolean;
   /**
    * Only this system makes the account a member of a team. So without a membership its principal is suspended. Absent: the
    * account is also known from messages, and stays.

@@ -29,7 +29,9 @@ export function limitOptions({ toolCallId, options, ...rest }: PermissionRequest
 export function shortenTexts(clean: PermissionRequest): PermissionRequest {
   const { command, diff, input, truncated = false, options, paths = [], reason, title } = clean;
   const facts = [command, diff, input, ...paths].map((fact = "") => fact.length);
-  const isLong = facts.some((length) => length > FACT_LENGTH_MAX) || paths.length > PATHS_MAX;
+  // Without facts, the words are the question.
+  const isCut = facts.every((length) => length === 0) && (reason ?? title).length > REASON_LENGTH_MAX;
+  const isLong = isCut || facts.some((length) => length > FACT_LENGTH_MAX) || paths.length > PATHS_MAX;
   return {
     ...clean,
     title: cutText(title, TITLE_LENGTH_MAX),

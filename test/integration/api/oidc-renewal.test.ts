@@ -179,6 +179,31 @@ describe("a sign-in with a refresh token", () => {
     expect([back.principal.uid, await statusOf(key), await guest()]).toEqual([uid, 200, 200]);
   });
 
+  test("stays as it is if the issuer names no e-mail address without the browser", async () => {
+    const { id } = await signIn();
+    issuer.accounts.set(id, { name: "Ann" });
+    later(20);
+
+    await renew();
+
+    expect((await whoami()).status).toBe(200);
+    expect(logged.join("")).toContain("names no e-mail address without the browser");
+  });
+
+  test("is not asked about with a token of another client or issuer", async () => {
+    const stored = { iss: issuer.url, sub: "ann", refreshToken: "token", clientId: OIDC_CLIENT.clientId };
+    const before = issuer.tokenRequests.length;
+
+    const answers = await Promise.all(
+      [{ clientId: "former" }, { iss: "https://former.example" }].map((changes) =>
+        provider.again?.renew(JSON.stringify({ ...stored, hasGroups: false, hasEmail: true, ...changes })),
+      ),
+    );
+
+    expect(answers.map((answer) => answer?.outcome)).toEqual(["unclear", "unclear"]);
+    expect(issuer.tokenRequests.length).toBe(before);
+  });
+
   test("stays as it is while the issuer does not answer, and is renewed afterwards", async () => {
     await signIn();
     issuer.isDown = true;

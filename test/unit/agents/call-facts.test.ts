@@ -94,6 +94,11 @@ describe("a hostile or unusual call", () => {
       { command: "ls", input: '{\n  "background": true,\n  "env": {\n    "LD_PRELOAD": "x.so"\n  }\n}' },
     ],
     [
+      "two commands, of which a tool may run the other",
+      { toolKind: "execute", rawInput: { command: "ls", cmd: "rm -rf /" } },
+      { command: "ls", input: '{\n  "cmd": "rm -rf /"\n}' },
+    ],
+    [
       "a tool that edits and has an argument named command",
       { title: "view", toolKind: "edit", rawInput: { command: "create", path: "a.txt", file_text: "x" } },
       { input: '{\n  "command": "create",\n  "path": "a.txt",\n  "file_text": "x"\n}', reason: "view" },

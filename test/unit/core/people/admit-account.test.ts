@@ -141,14 +141,43 @@ describe("a person whom the system no longer lets in", () => {
     expect(back?.principal).not.toHaveProperty("suspendedAt");
   });
 
-  test("another system that lets the person in enables the principal again", async () => {
+  test("another system does not let the suspended person in, and the one that decides does", async () => {
     const { principal } = (await admit(accountOf(["engineers"]))) ?? {};
     await harness.storage.identities.link(FIRST_TEAM, "chat:ann", principal?.id ?? raise());
     await admit(accountOf([]));
 
-    const admission = await admit({ subject: "chat:ann", memberships: [] });
+    expect(await admit({ subject: "chat:ann", memberships: [] })).toBeUndefined();
+    expect((await stored(principal ?? raise()))?.disabled).toBe(true);
+
+    const admission = await admit(accountOf(["engineers"]));
 
     expect(admission?.principal).toMatchObject({ id: principal?.id, disabled: false });
+  });
+
+  test("keeps the account with the server's own key an administrator, whatever its groups are", async () => {
+    const own = await harness.storage.people.ensure(FIRST_TEAM, ADMINISTRATOR_SUBJECT, "Administrator");
+    await harness.storage.people.put({ ...own, administrator: true, groups: ["leads"] });
+    await harness.principal({ administrator: true });
+    await harness.storage.identities.link(FIRST_TEAM, SUBJECT, own.id);
+
+    const admission = await admit(
+      accountOf(["engineers"], { memberships: [{ team: FIRST_TEAM, administrator: false }] }),
+    );
+
+    expect(admission?.principal).toMatchObject({ id: own.id, administrator: true });
+    expect((await stored(own))?.administrator).toBe(true);
+  });
+
+  test("leaves a role that an administrator gave in a team that the groups do not name", async () => {
+    const other = await harness.team();
+    const ben = await harness.principal({ teamId: other, administrator: true, groups: ["leads"] });
+    await harness.storage.identities.link(other, SUBJECT, ben.id);
+    const isAdministratorWith: ProvenAccount["isAdministratorWith"] = (names, team) =>
+      names.includes("leads") && team.includes(FIRST_TEAM);
+
+    const admission = await admit(accountOf(["leads"], { isAdministratorWith }));
+
+    expect(admission?.principal).toMatchObject({ id: ben.id, administrator: true });
   });
 
   test("stays if an administrator linked the account", async () => {

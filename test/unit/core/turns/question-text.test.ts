@@ -70,6 +70,13 @@ describe("what is stored of a question", () => {
     expect(JSON.stringify(shown).length).toBeLessThan(20_000);
   });
 
+  test("words that are the whole question are marked when they are cut", () => {
+    const question = aQuestion({ title: `list files ${"x".repeat(2_000)}; rm -rf /` });
+
+    expect(shownQuestion(shortenTexts(question)).isWhole).toBe(false);
+    expect(shownQuestion(shortenTexts(aQuestion({ title: "Delete it?" }))).isWhole).toBe(true);
+  });
+
   test("a short question stays as it is", () => {
     const question = aQuestion({ command: "ls", paths: ["/workspace"], reason: "look" });
 
