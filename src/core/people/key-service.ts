@@ -132,10 +132,10 @@ export class KeyService {
     await storage.deviceCodes.denyApproved(principalId);
     const now = clock.now();
     let count = 0;
-    for (const { createdBy, id } of await this.#all(caller)) {
-      const change = await storage.keys.change(teamId, id, (key) =>
-        key.principalId === principalId && createdBy !== undefined ? revoked(key, now) : key,
-      );
+    // Only these are locked, because requests with other keys of the team would wait for each other.
+    const own = (await this.#all(caller)).filter((key) => key.principalId === principalId);
+    for (const { id } of own.filter(({ createdBy }) => createdBy !== undefined)) {
+      const change = await storage.keys.change(teamId, id, (key) => revoked(key, now));
       count += change !== undefined && change.before.revokedAt !== change.after.revokedAt ? 1 : 0;
     }
     return count;
