@@ -1,7 +1,8 @@
 import type { TurnEnd } from "../agents/agent-runner.ts";
 import { AppError, endStateOf } from "../errors.ts";
 import { storeLateAnswer } from "../runs/decide-follow-up.ts";
-import type { FollowUp, RunMode, StatusMessage } from "../runs/run.ts";
+import { isSameCopy } from "../runs/executed-config.ts";
+import type { FollowUp, Run, RunMode, StatusMessage } from "../runs/run.ts";
 import type { LeaseGrant } from "../runs/run-change.ts";
 import type { RunEdit } from "../runs/run-edit.ts";
 import { withRefused } from "../runs/run-outcome.ts";
@@ -104,8 +105,16 @@ export interface TurnStart {
  * away, or when someone other than its creator has written since an agent with the creator's personal secrets was
  * started. The next agent will not have them.
  */
-export function decideTurnStart(edit: RunEdit, hasPersonalSecrets: boolean): TurnStart | undefined {
+export function decideTurnStart(
+  edit: RunEdit,
+  hasPersonalSecrets: boolean,
+  started: Pick<Run, "executes"> = edit.run,
+): TurnStart | undefined {
   if (!isWorkedOn(edit.run.state) || (edit.run.othersWrote === true && hasPersonalSecrets)) {
+    return undefined;
+  }
+  // What was approved since then is executed by an attempt that begins with it.
+  if (!isSameCopy(edit.run.executes, started.executes)) {
     return undefined;
   }
   const again = edit.run.turnOpen;

@@ -144,3 +144,8 @@ function serverLine([name, { args = [], command, env = [], headers = [], url, wa
 function word(text: string): string {
   return /^[\w@%+=:./-]+$/.test(text) ? text : JSON.stringify(text);
 }
+
+/** Whether an attempt that began with one copy may execute the other. */
+export function isSameCopy(one: ExecutedConfig | undefined, other: ExecutedConfig | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}

@@ -12,6 +12,7 @@ import { decideTurnEnd, decideTurnStart, type TurnStart } from "../attempts/deci
 import type { BudgetWatch } from "../limits/budget-watch.ts";
 import { TurnLimits } from "../limits/turn-limits.ts";
 import { decideUsage } from "../limits/usage-meter.ts";
+import { isSameCopy } from "../runs/executed-config.ts";
 import type { FollowUp, Run } from "../runs/run.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { ChangeCollector } from "../workspaces/change-collector.ts";
@@ -141,12 +142,19 @@ export class TurnRunner {
     this.#permissions.answered(permissionId, optionId);
   }
 
-  /** An agent with personal secrets receives only what their owner wrote. The rest waits for an agent without them. */
+  /**
+   * An agent with personal secrets receives only what their owner wrote, and each agent only what was not approved with
+   * another copy of the configuration. The rest waits for an agent that may have it.
+   */
   steered(followUps: readonly FollowUp[]): void {
     const { creatorId } = this.#run;
-    const end = this.#deps.hasPersonalSecrets
-      ? followUps.findIndex(({ authorId, byGuest }) => byGuest === true || authorId !== creatorId)
-      : -1;
+    const { hasPersonalSecrets } = this.#deps;
+    const end = followUps.findIndex(
+      ({ approval, authorId, byGuest }) =>
+        (hasPersonalSecrets && (byGuest === true || authorId !== creatorId)) ||
+        (approval?.executes !== undefined &&
+          !isSameCopy(approval.executes, this.#services.deps.run.executes)),
+    );
     this.#steering.offer(end === -1 ? followUps : followUps.slice(0, end));
   }
 
@@ -169,7 +177,9 @@ export class TurnRunner {
     if (abort.reason !== undefined) {
       return undefined;
     }
-    const { run, value } = await lease.write((edit) => decideTurnStart(edit, hasPersonalSecrets));
+    const { run, value } = await lease.write((edit) =>
+      decideTurnStart(edit, hasPersonalSecrets, this.#services.deps.run),
+    );
     this.#run = run;
     if (value === undefined) {
       return undefined;

@@ -8,6 +8,7 @@ import { CoreHarness } from "../../../support/core-harness.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";
+import { END_TURN } from "../../../support/scripted-agents.ts";
 
 const CONFIG = { config: { environment_id: "e", mcp_servers: { wiki: { warp_id: "wiki" } } } };
 const BEFORE = { image: "debian:12", setupCommands: ["npm ci"], network: "none" } as const;
@@ -153,6 +154,41 @@ test("an approved follow-up gives its run the copy that was shown with it", asyn
   await quiet();
   expectCopy(1);
 });
+
+test.each(["queue", "steer"] as const)(
+  "a follow-up (%s) that was approved while an agent works is given to an agent that began with the approved copy",
+  async (delivery) => {
+    const { promise: whenTold, resolve: goOn } = Promise.withResolvers<void>();
+    harness.agents.scripts.push(async ({ say }) => {
+      await whenTold;
+      say("First.");
+      return END_TURN;
+    });
+    await harness.storage.policies.add(
+      aPolicy({
+        effect: "require_approval",
+        match: { principals: [ada.id], actions: ["follow_up", "steer"] },
+      }),
+    );
+    await harness.clock.advance(60_000);
+    const run = await harness.create({ ...CONFIG, creator: chief });
+    await quiet();
+    await changeEnvironment();
+    await harness.runs.followUp(run.id, ada, { message: "and more", authorId: ada.id, delivery });
+    const [followUp] = await harness.runs.listFollowUps(run.id, chief, { after: 0, limit: 10 });
+    const inputsHash = followUp?.approval?.inputsHash ?? "";
+    await harness.runs.approve(run.id, chief, { approve: true, inputsHash });
+    await quiet();
+    goOn();
+    await quiet();
+
+    expect(followUp?.approval?.executes).toMatchObject({ setupCommands: AFTER.setupCommands });
+    const { attempt, state, turn } = await harness.run(run.id);
+    expect({ attempt, state, turn }).toEqual({ attempt: 2, state: "SUCCEEDED", turn: 2 });
+    const plans = harness.workspaces.preparations.map(({ plan }) => plan.setupCommands);
+    expect(plans).toEqual([BEFORE.setupCommands, AFTER.setupCommands]);
+  },
+);
 
 test("policies about repositories see those of the approved copy and those of today", async () => {
   const run = await harness.create({ ...CONFIG, creator: ada });
