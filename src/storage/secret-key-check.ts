@@ -3,8 +3,7 @@ import type { Statements } from "./database.ts";
 
 const OWNER = "secret-key-check";
 const FIND = "SELECT sealed FROM secret_key_checks WHERE id = 1";
-const PUT = `
-  INSERT INTO secret_key_checks (id, sealed) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed`;
+const INSERT = "INSERT INTO secret_key_checks (id, sealed) VALUES (1, $1) ON CONFLICT (id)";
 
 /** Of the tables with sealed values, these are short. */
 const FIND_OTHER = `
@@ -18,17 +17,32 @@ type Box = Pick<SecretBox, "open" | "prefix" | "prefixes" | "seal">;
  * of the stored secrets. The check value is then stored, and sealed anew under a new key.
  */
 export async function hasSecretKeyOf(database: Statements, box: Box): Promise<boolean> {
-  const [row] = await database.rows<{ sealed: string }>({ text: FIND, values: [] });
-  const isRight = row === undefined ? await opensSecrets(database, box) : canOpen(box, row.sealed);
-  if (isRight && row?.sealed.startsWith(box.prefix) !== true) {
+  const sealed = (await find(database)) ?? (await storeFirst(database, box));
+  const isRight = sealed !== undefined && canOpen(box, sealed);
+  if (isRight && !sealed.startsWith(box.prefix)) {
     await adoptSecretKey(database, box);
   }
   return isRight;
 }
 
+async function find(database: Statements): Promise<string | undefined> {
+  const [row] = await database.rows<{ sealed: string }>({ text: FIND, values: [] });
+  return row?.sealed;
+}
+
+/** Of several first starts at once, one decides. Returns its value. */
+async function storeFirst(database: Statements, box: Box): Promise<string | undefined> {
+  if (!(await opensSecrets(database, box))) {
+    return undefined;
+  }
+  await database.rows({ text: `${INSERT} DO NOTHING`, values: [box.seal("", OWNER)] });
+  return find(database);
+}
+
 /** Makes the present secret key that of the database. Values of another key cannot be opened any more. */
 export async function adoptSecretKey(database: Statements, box: Box): Promise<void> {
-  await database.rows({ text: PUT, values: [box.seal("", OWNER)] });
+  const text = `${INSERT} DO UPDATE SET sealed = excluded.sealed`;
+  await database.rows({ text, values: [box.seal("", OWNER)] });
 }
 
 async function opensSecrets(database: Statements, { prefixes }: Box): Promise<boolean> {
