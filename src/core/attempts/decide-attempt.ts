@@ -108,7 +108,7 @@ export interface TurnStart {
 export function decideTurnStart(
   edit: RunEdit,
   hasPersonalSecrets: boolean,
-  started: Pick<Run, "executes"> = edit.run,
+  started: Pick<Run, "executes">,
 ): TurnStart | undefined {
   if (!isWorkedOn(edit.run.state) || (edit.run.othersWrote === true && hasPersonalSecrets)) {
     return undefined;

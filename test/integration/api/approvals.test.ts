@@ -535,7 +535,7 @@ async function takeTurn(id: string): Promise<readonly FollowUp[]> {
   for (let isNext = true; isNext; ) {
     let taken: readonly FollowUp[] = [];
     await harness.edit(id, (change) => {
-      taken = decideTurnStart(change, false)?.followUps ?? [];
+      taken = decideTurnStart(change, false, change.run)?.followUps ?? [];
     });
     given.push(...taken);
     await harness.edit(id, (change) => {

@@ -52,7 +52,7 @@ async function startTurn(run: string): Promise<readonly string[]> {
       edit.moveTo("PENDING");
       edit.moveTo("CLAIMED");
     }
-    taken = (decideTurnStart(edit, false)?.followUps ?? []).map(({ message }) => message);
+    taken = (decideTurnStart(edit, false, edit.run)?.followUps ?? []).map(({ message }) => message);
   });
   return taken;
 }

@@ -199,7 +199,7 @@ export class LifeHarness {
 
   async startTurn(): Promise<void> {
     await this.#work("ready", async ({ writer }) => {
-      return (await writer.write((edit) => decideTurnStart(edit, false))).value === undefined
+      return (await writer.write((edit) => decideTurnStart(edit, false, edit.run))).value === undefined
         ? "over"
         : "turn";
     });
