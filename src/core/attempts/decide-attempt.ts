@@ -102,8 +102,9 @@ export interface TurnStart {
 
 /**
  * Starts the next turn, or the open one again, with all follow-ups that may be given. Undefined when the run was taken
- * away, or when someone other than its creator has written since an agent with the creator's personal secrets was
- * started. The next agent will not have them.
+ * away, when someone other than its creator has written since an agent with the creator's personal secrets was started,
+ * or when another configuration was approved than the attempt `started` with. The next agent begins without the secrets,
+ * and with that configuration.
  */
 export function decideTurnStart(
   edit: RunEdit,
