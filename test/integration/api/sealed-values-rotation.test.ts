@@ -154,7 +154,9 @@ test("a rotation that was interrupted continues in the next round, and keeps wha
   const done = await columnsUnder(before);
   await values.replace(row ?? expect.fail(), "{}");
 
-  expect([found, left, done]).toEqual([8, 6, []]);
+  // One value of each table.
+  const all = values.tables.length;
+  expect([found, left, done]).toEqual([all, all - 2, []]);
   expect((await askAfter(`/api/v1/agent/runs/${row?.id}`)).body.agent_config.mcp_servers).toBeDefined();
 });
 
@@ -164,7 +166,7 @@ test("a value whose key is not set stays as it is and is counted", async () => {
 
   await stranger.round();
 
-  expect(await values.count(after.secrets.prefix)).toBe(8);
+  expect(await values.count(after.secrets.prefix)).toBe(values.tables.length);
   await rotation().round();
   expect(await values.count(after.secrets.prefix)).toBe(0);
 });
