@@ -1,7 +1,7 @@
 import type { RunItem } from "@errand/client";
 import { expect, test } from "vitest";
-import { stateName } from "../src/event-text.ts";
-import { EXIT, exitCodeOfRun } from "../src/failure.ts";
+import { stateName } from "../../../cli/src/event-text.ts";
+import { EXIT, exitCodeOfRun } from "../../../cli/src/failure.ts";
 
 type Refused = NonNullable<NonNullable<RunItem["outcome"]>["refused"]>;
 
