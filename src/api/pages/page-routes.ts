@@ -9,7 +9,7 @@ import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
 import { requireRunId } from "../routes/ids.ts";
 import { type AppPage, addApp, type VisitorKind } from "./app-page.ts";
-import { findPagesProblem, readApp } from "./built-app.ts";
+import { problemOfApp, readApp } from "./built-app.ts";
 import { PAGE_NAMES, returnPath } from "./forms.ts";
 import { ASSETS_DIRECTORY, fill, readPage } from "./page-files.ts";
 import { hasShareToken, takeShareToken } from "./share-token.ts";
@@ -50,7 +50,7 @@ export function pageRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance
       decorateReply: false,
     });
     const html = await readApp();
-    const problem = await findPagesProblem();
+    const problem = problemOfApp(html);
     if (problem !== undefined) {
       deps.log.warn(problem, html === undefined ? "pages.not_built" : "pages.other_version");
     }
