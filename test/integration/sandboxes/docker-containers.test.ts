@@ -37,8 +37,12 @@ describe.skipIf(skipped !== undefined)(
       const canary = `canary-${seconds}`;
       harness.shell(`sleep ${seconds}`, { env: { PATH: "/usr/bin:/bin", SECRET: canary }, label: "run 7" });
       await waitFor(async () => (await processesWith(seconds)).length > 0, { what: "the sleeper" });
+      // Docker lists a container as running only some time after its process has started.
+      const id = await waitFor(() => docker.call("ps", "--quiet", "--filter", "label=errand.for=run 7"), {
+        what: "the container in the list",
+      });
 
-      const inspected = await docker.call("inspect", await docker.call("ps", "--quiet"));
+      const inspected = await docker.call("inspect", id);
       const [{ Config, HostConfig }] = JSON.parse(inspected);
 
       expect(inspected).not.toContain(canary);

@@ -7,6 +7,7 @@ import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts
 import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/docker-daemon.ts";
 import { buildImage, changeImage } from "../../support/docker-images.ts";
 import { SandboxHarness } from "../../support/sandbox-harness.ts";
+import { waitFor } from "../../support/wait-for.ts";
 
 const skipped = await reasonToSkipDocker();
 const LIMITS = { ...DEFAULT_SANDBOX_LIMITS, memoryBytes: 256 * MEBIBYTE };
@@ -110,7 +111,10 @@ describe.skipIf(skipped !== undefined)(
         reason: expect.stringMatching(/\S/),
         remedy: expect.stringContaining("image of the environment"),
       });
-      expect(await docker.call("ps", "--all", "--quiet")).toBe("");
+      // The container is removed after the exit is reported.
+      await waitFor(async () => (await docker.call("ps", "--all", "--quiet")) === "", {
+        what: "no container",
+      });
       expect(await docker.call("volume", "ls", "--quiet")).toBe("");
     }
 
