@@ -20,7 +20,7 @@ const SLOW = [
   "test/integration/storage/{event-size,migrations,schema-check}.test.ts",
   "test/integration/workspace/{changes,docker-workspace,given-changes,hostile-repositories,large-checkpoints}.test.ts",
   "test/integration/workspace/{preparation,repository-setup,reuse}.test.ts",
-  "test/unit/core/outbox/pace.test.ts",
+  "test/unit/core/threads/outbox/pace.test.ts",
   "test/unit/layers.test.ts",
 ];
 

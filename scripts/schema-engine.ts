@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { bindMigrationAwareSqlAdapterFactory, type SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import { type MigrationDirectory, type MigrationList, SchemaEngine } from "@prisma/schema-engine-wasm";
 import { Client } from "pg";
-import type { Log } from "../src/core/ports/log.ts";
+import type { Log } from "../src/core/basics/log.ts";
 import { startEmbeddedPostgres } from "../src/embedded-postgres/embedded-postgres.ts";
 import { withConnection } from "../src/storage/connection.ts";
 import { adaptForCatalog } from "./catalog-adapter.ts";

@@ -2,8 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { render } from "../src/adapters/slack/render.ts";
-import { newId, type RunId } from "../src/core/ids.ts";
-import type { RunCard } from "../src/core/threads/notice.ts";
+import { newId, type RunId } from "../src/core/basics/ids.ts";
+import type { RunCard } from "../src/core/model/threads/notice.ts";
 
 /** Draws the card of a run from its blocks, for the README. It is no screenshot of Slack. */
 

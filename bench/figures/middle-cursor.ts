@@ -1,7 +1,7 @@
 import { Cursors } from "../../src/api/http/cursor.ts";
 import { structured } from "../../src/api/http/query.ts";
 import { filtersOf, ListRunsQuery } from "../../src/api/schemas/list-runs.ts";
-import type { RunId } from "../../src/core/ids.ts";
+import type { RunId } from "../../src/core/basics/ids.ts";
 import { deriveKey } from "../../src/secrets/secret-files.ts";
 import { TEAM } from "../setup/people.ts";
 import { query } from "../setup/postgres.ts";

@@ -3,12 +3,9 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { RunId, TeamId } from "../../src/core/ids.ts";
-import type {
-  Preparation,
-  StoredWithinTurn,
-  WorkspaceProvider,
-} from "../../src/core/workspaces/workspace.ts";
+import type { RunId, TeamId } from "../../src/core/basics/ids.ts";
+import type { StoredWithinTurn } from "../../src/core/model/workspaces/workspace.ts";
+import type { Preparation, WorkspaceProvider } from "../../src/core/ports/workspace-provider.ts";
 import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
 import { createWorkspaceProvider } from "../../src/workspace/workspace-provider.ts";
 import type { Figure } from "../bench.ts";

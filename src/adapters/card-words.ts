@@ -1,7 +1,7 @@
-import { checksText } from "../core/pull-requests/pull-request-status.ts";
-import type { PlanStep } from "../core/runs/run.ts";
-import type { RunState } from "../core/runs/states.ts";
-import type { RunCard } from "../core/threads/notice.ts";
+import { checksText } from "../core/model/repositories/pull-request-status.ts";
+import type { PlanStep } from "../core/model/runs/run.ts";
+import type { RunState } from "../core/model/runs/states.ts";
+import type { RunCard } from "../core/model/threads/notice.ts";
 
 const MAX_PLAN_STEPS = 12;
 const PLAN_MARKS: Readonly<Record<string, string>> = { completed: "✓", in_progress: "▸" };

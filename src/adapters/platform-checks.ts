@@ -1,6 +1,6 @@
-import type { AdapterFacts } from "../core/doctor/adapter-facts.ts";
-import { type Check, type Finding, fail, ok, warn } from "../core/doctor/check.ts";
-import { AppError } from "../core/errors.ts";
+import { AppError } from "../core/basics/errors.ts";
+import type { AdapterFacts } from "../core/ports/adapter-facts.ts";
+import { type Check, type Finding, fail, ok, warn } from "../core/ports/check.ts";
 import type { WebhookArrivals } from "./webhook-arrivals.ts";
 
 /** Checks that are the same for every platform. */

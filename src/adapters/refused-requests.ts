@@ -1,4 +1,4 @@
-import type { Log } from "../core/ports/log.ts";
+import type { Log } from "../core/basics/log.ts";
 
 const PERIOD_MS = 60_000;
 

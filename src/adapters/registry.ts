@@ -1,16 +1,16 @@
 import type { FastifyPluginAsync } from "fastify";
-import type { AdapterFacts } from "../core/doctor/adapter-facts.ts";
-import type { Check } from "../core/doctor/check.ts";
-import type { ChoiceOption, ChoiceSearch } from "../core/inbox/environment-choice.ts";
-import type { LostEvents } from "../core/inbox/event-recovery.ts";
-import type { PrivateCommand } from "../core/inbox/private-commands.ts";
-import type { InstallationGuide } from "../core/people/installation-guide.ts";
-import type { SignInProvider } from "../core/people/sign-in-provider.ts";
-import type { Clock } from "../core/ports/clock.ts";
-import type { Log } from "../core/ports/log.ts";
-import type { OpenPullRequests, OpenPullRequestsWithToken } from "../core/pull-requests/pull-requests.ts";
-import type { OpenRepository } from "../core/repositories/repository-access.ts";
-import type { ReceivedEvent, ThreadAdapter } from "../core/threads/thread-adapter.ts";
+import type { Clock } from "../core/basics/clock.ts";
+import type { Log } from "../core/basics/log.ts";
+import type { InstallationGuide } from "../core/model/people/installation-guide.ts";
+import type { AdapterFacts } from "../core/ports/adapter-facts.ts";
+import type { Check } from "../core/ports/check.ts";
+import type { OpenPullRequests, OpenPullRequestsWithToken } from "../core/ports/pull-requests.ts";
+import type { OpenRepository } from "../core/ports/repository-access.ts";
+import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
+import type { ReceivedEvent, ThreadAdapter } from "../core/ports/thread-adapter.ts";
+import type { ChoiceOption, ChoiceSearch } from "../core/threads/inbox/environment-choice.ts";
+import type { LostEvents } from "../core/threads/inbox/event-recovery.ts";
+import type { PrivateCommand } from "../core/threads/inbox/private-commands.ts";
 import { githubApiUrlOf, githubVariableDocs, readGithubConfig } from "./github/config.ts";
 import { readSlackConfig, slackVariableDocs } from "./slack/config.ts";
 

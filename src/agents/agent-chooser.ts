@@ -1,6 +1,6 @@
-import { AppError, type ErrorOptions } from "../core/errors.ts";
-import type { AgentChoice } from "../core/runs/new-run.ts";
-import type { RunConfig } from "../core/runs/run.ts";
+import { AppError, type ErrorOptions } from "../core/basics/errors.ts";
+import type { RunConfig } from "../core/model/runs/run.ts";
+import type { AgentChoice } from "../core/requests/prepare/new-run.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { defaultModelFor, missingFor, modelFor } from "./agent-models.ts";
 import type { AgentSetting } from "./agent-settings.ts";

@@ -1,5 +1,5 @@
-import type { AgentModel } from "../core/agents/agent-catalogue.ts";
-import type { AgentStart } from "../core/agents/agent-runner.ts";
+import type { AgentModel } from "../core/ports/agent-catalogue.ts";
+import type { AgentStart } from "../core/ports/agent-runner.ts";
 import type { ModelServers, PlacedModel, Provider } from "./models.ts";
 
 /**

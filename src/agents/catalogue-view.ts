@@ -1,4 +1,4 @@
-import type { AgentCatalogueView, AgentModel, CatalogueEntry } from "../core/agents/agent-catalogue.ts";
+import type { AgentCatalogueView, AgentModel, CatalogueEntry } from "../core/ports/agent-catalogue.ts";
 import { defaultAgentName } from "./agent-chooser.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 import { defaultModelFor, missingFor, modelsOf } from "./agent-models.ts";

@@ -1,14 +1,14 @@
 import cookie from "@fastify/cookie";
 import type { FastifyInstance } from "fastify";
-import { ShareLinkService } from "../core/people/share-link-service.ts";
-import { type ApiDeps, limitsOf } from "./api-deps.ts";
+import { ShareLinkService } from "../core/team/keys/share-link-service.ts";
+import type { ApiDeps } from "./api-deps.ts";
 import { apiRoutes } from "./api-routes.ts";
 import { ApiKeyCache } from "./auth/api-key-cache.ts";
 import { type AuthDeps, addAuthentication } from "./auth/authentication.ts";
 import { Guests } from "./auth/guests.ts";
 import { SessionCookies } from "./auth/session-cookie.ts";
 import { SignInCache } from "./auth/sign-in-cache.ts";
-import { Idempotency } from "./http/idempotency.ts";
+import { limitsOf } from "./http/api-limits.ts";
 import { nameIgnored } from "./http/ignored-members.ts";
 import { readJsonBodies } from "./http/json-body.ts";
 import { structureQueries } from "./http/query.ts";
@@ -22,6 +22,7 @@ import { problemPages } from "./pages/problem-pages.ts";
 import { providerPages } from "./pages/provider-pages.ts";
 import { signInLinkPages } from "./pages/sign-in-link-pages.ts";
 import { signInRoutes } from "./pages/sign-in-routes.ts";
+import { Idempotency } from "./routes/idempotency.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { serverProofRoutes } from "./routes/server-proof.ts";
 
@@ -35,7 +36,7 @@ export async function addRoutes(app: FastifyInstance, deps: ApiDeps): Promise<vo
   await app.register(openapiRoute);
   await app.register(referencePage);
   await app.register(serverProofRoutes(deps));
-  const limit = createRateLimit(deps.clock, limitsOf(deps));
+  const limit = createRateLimit(deps.clock, limitsOf(deps.limits));
   await app.register(api(deps, auth, limit), { prefix: "/api/v1" });
   await app.register(async (scope) => {
     addAuthentication(scope, auth, limit);
@@ -64,7 +65,7 @@ function authDeps(deps: ApiDeps): AuthDeps {
 
 function api(deps: ApiDeps, auth: AuthDeps, limit: RateLimit): (app: FastifyInstance) => Promise<void> {
   const idempotency = new Idempotency(deps);
-  const memory = new ResponseMemory(limitsOf(deps).unreadResponses);
+  const memory = new ResponseMemory(limitsOf(deps.limits).unreadResponses);
   return async (app) => {
     readJsonBodies(app);
     nameIgnored(app);

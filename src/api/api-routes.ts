@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { ApiDeps } from "./api-deps.ts";
 import { eventRoutes } from "./events/event-routes.ts";
-import type { Idempotency } from "./http/idempotency.ts";
 import type { ResponseMemory } from "./http/response-memory.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
@@ -15,6 +14,7 @@ import { deviceCodeRoutes } from "./routes/device-codes.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
 import { environmentRoutes } from "./routes/environments.ts";
 import { followUpRoutes } from "./routes/follow-ups.ts";
+import type { Idempotency } from "./routes/idempotency.ts";
 import { identityLinkRoutes } from "./routes/identity-links.ts";
 import { inboxRoutes } from "./routes/inbox.ts";
 import { installationRoutes } from "./routes/installations.ts";

@@ -1,5 +1,6 @@
 import { type FastifyInstance, type FastifyServerOptions, fastify, LogController } from "fastify";
-import { type ApiDeps, limitsOf } from "./api-deps.ts";
+import type { ApiDeps } from "./api-deps.ts";
+import { limitsOf } from "./http/api-limits.ts";
 import { AnsweredRequests, closeConnectionsOnStop, outliveAcceptErrors } from "./http/connections.ts";
 import { announceDeprecations } from "./http/deprecation.ts";
 import { answerBrokenRequest, answerErrors } from "./http/error-answers.ts";
@@ -11,9 +12,11 @@ import { compileValidator } from "./http/request-validation.ts";
 import { addSecurityHeaders } from "./http/security-headers.ts";
 import { collectPaths, refuseUnmatched } from "./http/unmatched-routes.ts";
 import { refuseUnusableHeaders } from "./http/unusable-headers.ts";
+import { errorPage } from "./pages/error-page.ts";
 import { healthRoutes } from "./routes/health.ts";
 
-export type { ApiDeps, ApiLimits } from "./api-deps.ts";
+export type { ApiDeps } from "./api-deps.ts";
+export type { ApiLimits } from "./http/api-limits.ts";
 
 /** Returns the HTTP server, ready to listen. Closing it ends all streams at once. */
 export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
@@ -22,9 +25,9 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const paths = collectPaths(server);
   outliveAcceptErrors(server, deps.log);
   closeConnectionsOnStop(server, deps.draining);
-  limitRequestMemory(server, limitsOf(deps).unansweredBodies);
+  limitRequestMemory(server, limitsOf(deps.limits).unansweredBodies);
   if (deps.tls) {
-    limitHttp2(server, deps.publicUrl, limitsOf(deps));
+    limitHttp2(server, deps.publicUrl, limitsOf(deps.limits));
   }
   // Loaded only where the routes are served, because they are most of this folder.
   const all = deps.serves === "everything" ? await import("./all-routes.ts") : undefined;
@@ -53,8 +56,8 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
 const PARAMETER_LENGTH_MAX = 200;
 
 function bareServer(deps: ApiDeps): FastifyInstance {
-  const limits = limitsOf(deps);
-  const answer = answerErrors(deps.publicUrl, deps.log);
+  const limits = limitsOf(deps.limits);
+  const answer = answerErrors(deps.log, { errorPage, publicUrl: deps.publicUrl });
   const answered = new AnsweredRequests();
   const connections = {
     headersTimeout: limits.headersTimeoutMs,

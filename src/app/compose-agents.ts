@@ -3,8 +3,8 @@ import { type AgentCatalogue, createCatalogue } from "../agents/catalogue.ts";
 import { createCatalogueView } from "../agents/catalogue-view.ts";
 import { AgentInstaller } from "../agents/install/agent-installer.ts";
 import type { Config } from "../config/config.ts";
-import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
-import type { AgentChoice } from "../core/runs/new-run.ts";
+import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
+import type { AgentChoice } from "../core/requests/prepare/new-run.ts";
 import { isPriced } from "../gateway/models/prices.ts";
 
 /** The agents, as every process needs them. */

@@ -1,8 +1,11 @@
 import type { RunningAdapter } from "../adapters/registry.ts";
 import { findPagesProblem } from "../api/pages/built-app.ts";
 import type { Config } from "../config/config.ts";
-import type { AgentCatalogueView } from "../core/agents/agent-catalogue.ts";
-import type { AdapterFacts } from "../core/doctor/adapter-facts.ts";
+import type { Log } from "../core/basics/log.ts";
+import type { SecretBox } from "../core/basics/secret-box.ts";
+import type { AdapterFacts } from "../core/ports/adapter-facts.ts";
+import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
+import type { Storage } from "../core/ports/stores/storage.ts";
 import {
   adaptersCheck,
   agentsCheck,
@@ -15,17 +18,14 @@ import {
   secretKeyCheck,
   workerDisksCheck,
   workersCheck,
-} from "../core/doctor/checks.ts";
-import { Doctor } from "../core/doctor/doctor.ts";
-import { administratorsCheck, suspendedPeopleCheck } from "../core/doctor/people-checks.ts";
-import { type StoredBytes, storedBytesCheck } from "../core/doctor/stored-bytes.ts";
-import { environmentImagesCheck } from "../core/environments/image-check.ts";
-import type { Log } from "../core/ports/log.ts";
-import type { SecretBox } from "../core/secrets/secret-box.ts";
-import type { Storage } from "../core/storage.ts";
-import type { PgBossQueue } from "../queue/pg-boss-queue.ts";
+} from "../core/upkeep/checks.ts";
+import { Doctor } from "../core/upkeep/doctor.ts";
+import { environmentImagesCheck } from "../core/upkeep/image-check.ts";
+import { administratorsCheck, suspendedPeopleCheck } from "../core/upkeep/people-checks.ts";
+import { type StoredBytes, storedBytesCheck } from "../core/upkeep/stored-bytes.ts";
 import type { Database } from "../storage/database.ts";
 import { databaseChecks } from "../storage/database-checks.ts";
+import type { PgBossQueue } from "../storage/queue/pg-boss-queue.ts";
 import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
 import { diskCheck } from "../workspace/disk-check.ts";
 import { systemClock } from "./system-clock.ts";

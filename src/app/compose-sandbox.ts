@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import type { Log } from "../core/ports/log.ts";
+import type { Log } from "../core/basics/log.ts";
 import { createBubblewrapSandbox } from "../sandboxes/bubblewrap/bubblewrap-sandbox.ts";
 import { type ChosenSandbox, chooseSandbox } from "../sandboxes/choose-sandbox.ts";
 import { createDockerSandbox } from "../sandboxes/docker/docker-sandbox.ts";

@@ -3,33 +3,34 @@ import type { ApiDeps } from "../api/api-deps.ts";
 import { createKeyHasher, type KeyHasher, newToken } from "../api/auth/api-keys.ts";
 import { PrincipalCache } from "../api/auth/principal-cache.ts";
 import type { Config } from "../config/config.ts";
-import type { Doctor } from "../core/doctor/doctor.ts";
-import { cachedStoredBytes } from "../core/doctor/stored-bytes.ts";
-import { EnvironmentService } from "../core/environments/environment-service.ts";
-import { newId } from "../core/ids.ts";
-import { searchChoices } from "../core/inbox/environment-choice.ts";
-import { InboxProcessor } from "../core/inbox/inbox-processor.ts";
-import { PrivateCommands } from "../core/inbox/private-commands.ts";
-import { OutboxDispatcher } from "../core/outbox/outbox-dispatcher.ts";
-import { InstallationHealth } from "../core/people/installation-health.ts";
-import type { SignInProvider } from "../core/people/sign-in-provider.ts";
+import { newId } from "../core/basics/ids.ts";
+import type { Log } from "../core/basics/log.ts";
+import type { SecretBox } from "../core/basics/secret-box.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
-import type { Log } from "../core/ports/log.ts";
-import { PullRequestReader } from "../core/pull-requests/pull-request-reader.ts";
-import type { PullRequests } from "../core/pull-requests/pull-requests.ts";
-import { RequestDefaultsService } from "../core/routing/request-defaults-service.ts";
-import { runRules } from "../core/rules/run-rules.ts";
-import { RunService } from "../core/runs/run-service.ts";
-import { createGitTokens } from "../core/secrets/git-token.ts";
-import type { SecretBox } from "../core/secrets/secret-box.ts";
-import { SkillCatalogue } from "../core/skills/skill-catalogue.ts";
-import { SkillFinder } from "../core/skills/skill-finder.ts";
-import type { SkillLibrary } from "../core/skills/skill-library.ts";
-import type { Storage } from "../core/storage.ts";
-import { NoticeWriter } from "../core/threads/notice-writer.ts";
-import type { WebhookClient } from "../core/webhooks/webhook-client.ts";
-import { Capacity } from "../core/workers/capacity.ts";
+import type { PullRequests } from "../core/ports/pull-requests.ts";
+import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
+import type { SkillLibrary } from "../core/ports/skill-library.ts";
+import type { Storage } from "../core/ports/stores/storage.ts";
+import type { WebhookClient } from "../core/ports/webhook-client.ts";
+import { PullRequestReader } from "../core/requests/pull-request-reader.ts";
+import { RequestDefaultsService } from "../core/requests/routing/request-defaults-service.ts";
+import { RunService } from "../core/requests/run-service.ts";
+import { SkillCatalogue } from "../core/requests/skills/skill-catalogue.ts";
+import { SkillFinder } from "../core/requests/skills/skill-finder.ts";
+import { NoticeWriter } from "../core/runs/notice-writer.ts";
+import { InstallationHealth } from "../core/team/people/installation-health.ts";
+import { runRules } from "../core/team/policies/run-rules.ts";
+import { EnvironmentService } from "../core/team/records/environment-service.ts";
+import { createGitTokens } from "../core/team/records/git-tokens.ts";
+import { searchChoices } from "../core/threads/inbox/environment-choice.ts";
+import { InboxProcessor } from "../core/threads/inbox/inbox-processor.ts";
+import { PrivateCommands } from "../core/threads/inbox/private-commands.ts";
+import { OutboxDispatcher } from "../core/threads/outbox/outbox-dispatcher.ts";
+import { Capacity } from "../core/upkeep/capacity.ts";
+import type { Doctor } from "../core/upkeep/doctor.ts";
+import { cachedStoredBytes } from "../core/upkeep/stored-bytes.ts";
 import { RepositoryMirrors } from "../git/repository-mirrors.ts";
+import { createGitSkillLibrary } from "../git/skills/git-skill-library.ts";
 import {
   createTeamAuthorizer,
   createTeamCommitter,
@@ -37,21 +38,20 @@ import {
   type TeamCommitter,
 } from "../git/team-authorizer.ts";
 import { createTeamPullRequests } from "../git/team-pull-requests.ts";
-import { Destinations } from "../network-policy/destinations.ts";
-import { PostgresPubSub } from "../pubsub/postgres-pubsub.ts";
-import { PgBossQueue } from "../queue/pg-boss-queue.ts";
-import { JOB_INSERT } from "../queue/queue-settings.ts";
+import { Destinations } from "../outgoing/destinations.ts";
+import { createWebhookClient } from "../outgoing/http-webhook-client.ts";
+import { oidcProvider } from "../outgoing/sign-in/oidc.ts";
 import type { KnownSecrets } from "../secrets/redaction.ts";
 import { createSecretBox } from "../secrets/secret-box.ts";
 import { deriveKey } from "../secrets/secret-files.ts";
 import type { ServerProof } from "../secrets/server-proof.ts";
-import { oidcProvider } from "../sign-in/oidc.ts";
-import { createGitSkillLibrary } from "../skills/git-skill-library.ts";
 import { createPrismaBlobStore } from "../storage/blob-store.ts";
 import { Database } from "../storage/database.ts";
 import { createPrismaStorage } from "../storage/prisma-storage.ts";
+import { PostgresPubSub } from "../storage/pubsub/postgres-pubsub.ts";
+import { PgBossQueue } from "../storage/queue/pg-boss-queue.ts";
+import { JOB_INSERT } from "../storage/queue/queue-settings.ts";
 import { measureStoredBytes } from "../storage/stored-bytes.ts";
-import { createWebhookClient } from "../webhooks/http-webhook-client.ts";
 import { diskIdOf } from "../workspace/disk-id.ts";
 import { type AgentDeps, composeAgents } from "./compose-agents.ts";
 import { composeDoctor } from "./compose-doctor.ts";
@@ -229,8 +229,7 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
 /** Its HTTP client is loaded with the first text, because it is a large part of the start-up time. */
 function readerOfTails({ agentAllow }: Pick<Config, "agentAllow">): (url: string) => Promise<string> {
   const destinations = new Destinations(agentAllow);
-  return async (url) =>
-    (await import("../network-policy/tail-reader.ts")).createTailReader({ destinations })(url);
+  return async (url) => (await import("../outgoing/tail-reader.ts")).createTailReader({ destinations })(url);
 }
 
 export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {

@@ -1,6 +1,6 @@
 import { access, constants, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { StartupError } from "../core/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 import { reasonOf } from "./system-error.ts";
 
 /** Makes the data directory if it is missing. Rejects with a `StartupError` if it is not all this user's. */

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import { readConfig } from "../config/config.ts";
-import { AppError, StartupError } from "../core/errors.ts";
+import { AppError, StartupError } from "../core/basics/errors.ts";
 import { composeAgents } from "./compose-agents.ts";
 
 const USAGE = "npm run agents:install -- [NAME...]";

@@ -1,5 +1,5 @@
 import { type Logger, pino, stdSerializers } from "pino";
-import type { Log } from "../core/ports/log.ts";
+import type { Log } from "../core/basics/log.ts";
 
 export type { Logger } from "pino";
 

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { refuseHighDescriptors } from "../child-process/inherited-descriptors.ts";
 import { readConfig } from "../config/config.ts";
-import { StartupError } from "../core/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 import { type App, startApp } from "./start.ts";
 import { startupMessage } from "./startup-message.ts";
 

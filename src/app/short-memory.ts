@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { freemem, totalmem } from "node:os";
 import { join } from "node:path";
-import { GIBIBYTE } from "../core/byte-units.ts";
+import { GIBIBYTE } from "../core/basics/byte-units.ts";
 
 /** Memory is short below half a GiB, on small machines below a tenth of what they have. */
 const SHORT_BYTES = GIBIBYTE / 2;

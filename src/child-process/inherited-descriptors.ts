@@ -1,5 +1,5 @@
 import { openSync, readdirSync, readFileSync } from "node:fs";
-import { StartupError } from "../core/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 
 /** The kernel's list of this process's descriptors. */
 const DIRECTORY = "/proc/self/fdinfo";

@@ -4,7 +4,7 @@ import {
   type StdioOptions,
   spawn,
 } from "node:child_process";
-import { AppError } from "../core/errors.ts";
+import { AppError } from "../core/basics/errors.ts";
 import { INHERITED, NULL_DEVICE } from "./inherited-descriptors.ts";
 
 export interface ProgramOptions {

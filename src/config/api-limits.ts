@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { KIBIBYTE, MEBIBYTE } from "../core/byte-units.ts";
+import { KIBIBYTE, MEBIBYTE } from "../core/basics/byte-units.ts";
 import { wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 

@@ -6,9 +6,9 @@ import {
   pullRequestApiUrlOf,
   readAdapters,
 } from "../adapters/registry.ts";
-import type { RunSettings } from "../core/attempts/attempt-deps.ts";
-import { StartupError } from "../core/errors.ts";
-import { type AllowList, parseAllowList } from "../network-policy/allow-list.ts";
+import { StartupError } from "../core/basics/errors.ts";
+import type { RunSettings } from "../core/work/lease/attempt-deps.ts";
+import { type AllowList, parseAllowList } from "../outgoing/allow-list.ts";
 import { formsOf } from "../secrets/redaction.ts";
 import { databaseAddress, listenHost, serverAddress } from "./addresses.ts";
 import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agents.ts";

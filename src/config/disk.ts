@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { GIBIBYTE } from "../core/byte-units.ts";
+import { GIBIBYTE } from "../core/basics/byte-units.ts";
 import { decimalNumber, positiveNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { RunSettings } from "../core/attempts/attempt-deps.ts";
-import { PULL_REQUEST_SETTINGS } from "../core/runs/run.ts";
+import { PULL_REQUEST_SETTINGS } from "../core/model/runs/run.ts";
+import type { RunSettings } from "../core/work/lease/attempt-deps.ts";
 import type { diskVariables } from "./disk.ts";
 import { positiveNumber, wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";

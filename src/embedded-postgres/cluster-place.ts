@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { chmod, chown, lstat, mkdir, readlink, rename, stat, symlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { StartupError } from "../core/errors.ts";
-import type { Log } from "../core/ports/log.ts";
+import { StartupError } from "../core/basics/errors.ts";
+import type { Log } from "../core/basics/log.ts";
 import { accountMay, chooseServerAccount, type Owner, type ServerAccount } from "./server-account.ts";
 
 const PERMISSIONS_OF_OTHERS = 0o077;

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, open, readFile, rename, rm } from "node:fs/promise
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { ProgramError, runProgram } from "../child-process/run-program.ts";
-import { StartupError } from "../core/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 import type { PostgresBinaries } from "./binaries.ts";
 import type { ClusterPlace } from "./cluster-place.ts";
 import { identityOf, type ServerAccount } from "./server-account.ts";

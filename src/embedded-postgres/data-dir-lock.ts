@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StartupError } from "../core/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 
 const SQLITE_BUSY = 5;
 /** Two processes that take the lock at the same moment would both be refused, so one waits for the other to give up. */

@@ -1,7 +1,7 @@
 import { access, constants, mkdir, realpath, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { StartupError } from "../core/errors.ts";
-import type { Log } from "../core/ports/log.ts";
+import { StartupError } from "../core/basics/errors.ts";
+import type { Log } from "../core/basics/log.ts";
 import { type PostgresBinaries, prepareBinaries } from "./binaries.ts";
 import { ensureCluster } from "./cluster.ts";
 import { type ClusterPlace, linkCluster, placeCluster, setStrangerAside } from "./cluster-place.ts";

@@ -1,8 +1,8 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { StartupError } from "../core/errors.ts";
-import type { Log } from "../core/ports/log.ts";
+import { StartupError } from "../core/basics/errors.ts";
+import type { Log } from "../core/basics/log.ts";
 import { commandLineOf } from "./process-table.ts";
 
 const POLL_MS = 20;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { access, chmod, cp, mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { StartupError } from "../core/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 import { findMissingLinks, type PostgresPackage } from "./postgres-package.ts";
 
 const READABLE_BY_ALL = 0o755;

@@ -1,7 +1,7 @@
 import { access, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { StartupError } from "../core/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 
 /** A PostgreSQL as npm unpacked it: `bin`, `lib`, `share`, and the list of links that npm cannot pack. */
 export interface PostgresPackage {

@@ -1,8 +1,8 @@
 import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { startProgram } from "../child-process/start-program.ts";
-import { StartupError } from "../core/errors.ts";
-import type { Log } from "../core/ports/log.ts";
+import { StartupError } from "../core/basics/errors.ts";
+import type { Log } from "../core/basics/log.ts";
 import type { PostgresBinaries } from "./binaries.ts";
 import type { ClusterPlace } from "./cluster-place.ts";
 import { identityOf } from "./server-account.ts";

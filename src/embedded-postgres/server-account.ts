@@ -1,6 +1,6 @@
 import { access, constants, readFile } from "node:fs/promises";
 import { ProgramError, runProgram } from "../child-process/run-program.ts";
-import { StartupError } from "../core/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 
 const ROOT = 0;
 /** In this order: the account of a PostgreSQL package, or the one that every system has. */

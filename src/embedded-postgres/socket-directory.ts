@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { StartupError } from "../core/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 import { makePrivateDirectory } from "./cluster.ts";
 import type { ClusterPlace } from "./cluster-place.ts";
 

@@ -1,9 +1,9 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Gateway, GatewayGrant, Gateways } from "../core/agents/gateway.ts";
-import type { Destinations } from "../network-policy/destinations.ts";
-import { createGuardedConnector } from "../network-policy/guarded-connector.ts";
-import { isOwnAddress } from "../network-policy/own-addresses.ts";
+import type { Gateway, GatewayGrant, Gateways } from "../core/ports/gateway.ts";
+import type { Destinations } from "../outgoing/destinations.ts";
+import { createGuardedConnector } from "../outgoing/guarded-connector.ts";
+import { isOwnAddress } from "../outgoing/own-addresses.ts";
 import { createEgress, noEgress } from "./egress/egress.ts";
 import { DEFAULT_LIMITS, type GatewayLimits, type GatewayOptions } from "./gateway-options.ts";
 import { GatewayServer } from "./gateway-server.ts";

@@ -1,9 +1,9 @@
 import type { ModelPrice, ModelProviders } from "../config/models.ts";
-import { MEBIBYTE } from "../core/byte-units.ts";
-import type { Log } from "../core/ports/log.ts";
-import type { TeamRepository } from "../core/repositories/repository-name.ts";
-import type { Destinations } from "../network-policy/destinations.ts";
-import type { Resolve } from "../network-policy/guarded-connector.ts";
+import { MEBIBYTE } from "../core/basics/byte-units.ts";
+import type { Log } from "../core/basics/log.ts";
+import type { TeamRepository } from "../core/model/repositories/repository-name.ts";
+import type { Destinations } from "../outgoing/destinations.ts";
+import type { Resolve } from "../outgoing/guarded-connector.ts";
 
 export interface GatewayOptions {
   /**

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { RunId } from "../core/ids.ts";
-import type { Log } from "../core/ports/log.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { Log } from "../core/basics/log.ts";
 import { type Call, type CallHandler, signalOf } from "./call.ts";
 import { type Egress, refuseTunnel } from "./egress/egress.ts";
 import type { GatewayLimits } from "./gateway-options.ts";

@@ -1,4 +1,4 @@
-import type { Gateway } from "../core/agents/gateway.ts";
+import type { Gateway } from "../core/ports/gateway.ts";
 import { GIT_USER } from "./gateway-token.ts";
 
 /** What is reached without the proxy: the gateway itself, and local servers in the sandbox. */

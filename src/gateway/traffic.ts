@@ -1,11 +1,11 @@
+import { isSameRepository, type RepositoryName } from "../core/model/repositories/repository-name.ts";
 import type {
   GatewayTraffic,
   ModelFailure,
   ModelUsage,
   PushedBranch,
   RefusedPush,
-} from "../core/agents/gateway.ts";
-import { isSameRepository, type RepositoryName } from "../core/repositories/repository-name.ts";
+} from "../core/ports/gateway.ts";
 
 type Watcher = (traffic: GatewayTraffic) => void;
 

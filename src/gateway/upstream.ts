@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
-import { ForbiddenDestination } from "../network-policy/guarded-connector.ts";
+import { ForbiddenDestination } from "../outgoing/guarded-connector.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface UpstreamRequest {

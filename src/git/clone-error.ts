@@ -1,4 +1,4 @@
-import { AppError } from "../core/errors.ts";
+import { AppError } from "../core/basics/errors.ts";
 import { GitFailure } from "./git-command.ts";
 import { fetchError } from "./git-error.ts";
 

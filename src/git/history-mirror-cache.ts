@@ -1,7 +1,7 @@
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { KeyedSemaphore } from "../core/keyed-semaphore.ts";
-import type { Log } from "../core/ports/log.ts";
+import { KeyedSemaphore } from "../core/basics/keyed-semaphore.ts";
+import type { Log } from "../core/basics/log.ts";
 import { HistoryMirror } from "./history-mirror.ts";
 
 export interface HistoryMirrorCacheOptions {

@@ -1,7 +1,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { KeyedSemaphore } from "../core/keyed-semaphore.ts";
-import type { Log } from "../core/ports/log.ts";
+import type { KeyedSemaphore } from "../core/basics/keyed-semaphore.ts";
+import type { Log } from "../core/basics/log.ts";
 import { Mirror } from "./mirror.ts";
 
 /** A point in time, in an order that is finer than the clock. */

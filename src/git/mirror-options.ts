@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../core/ports/clock.ts";
-import type { Log } from "../core/ports/log.ts";
-import type { TeamRepository } from "../core/repositories/repository-name.ts";
+import type { Clock } from "../core/basics/clock.ts";
+import type { Log } from "../core/basics/log.ts";
+import type { TeamRepository } from "../core/model/repositories/repository-name.ts";
 
 export interface MirrorOptions {
   readonly dataDir: string;

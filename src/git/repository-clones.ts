@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { AppError } from "../core/errors.ts";
-import { KeyedSemaphore } from "../core/keyed-semaphore.ts";
-import { isCommitId, isRefName } from "../core/repositories/ref-name.ts";
-import type { Committer } from "../core/repositories/repository-access.ts";
-import type { RepositoryName, TeamRepository } from "../core/repositories/repository-name.ts";
+import { AppError } from "../core/basics/errors.ts";
+import { KeyedSemaphore } from "../core/basics/keyed-semaphore.ts";
+import { isCommitId, isRefName } from "../core/model/repositories/ref-name.ts";
+import type { RepositoryName, TeamRepository } from "../core/model/repositories/repository-name.ts";
+import type { Committer } from "../core/ports/repository-access.ts";
 import { cloneError, unclonable } from "./clone-error.ts";
 import { GitFailure } from "./git-command.ts";
 import type { HistoryMirror } from "./history-mirror.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { AppError } from "../core/errors.ts";
-import { KeyedSemaphore } from "../core/keyed-semaphore.ts";
-import type { TeamRepository } from "../core/repositories/repository-name.ts";
-import { withTimeout } from "../core/with-timeout.ts";
+import { AppError } from "../core/basics/errors.ts";
+import { KeyedSemaphore } from "../core/basics/keyed-semaphore.ts";
+import { withTimeout } from "../core/basics/with-timeout.ts";
+import type { TeamRepository } from "../core/model/repositories/repository-name.ts";
 import { GitFailure } from "./git-command.ts";
 import { fetchError } from "./git-error.ts";
 import type { FetchOptions, MirrorReader } from "./mirror.ts";

@@ -1,7 +1,7 @@
-import type { InstallationStore } from "../core/people/people-stores.ts";
-import type { Committer, OpenRepository, RepositoryAccess } from "../core/repositories/repository-access.ts";
-import type { TeamRepository } from "../core/repositories/repository-name.ts";
-import type { FindGitToken } from "../core/secrets/git-token.ts";
+import type { TeamRepository } from "../core/model/repositories/repository-name.ts";
+import type { Committer, OpenRepository, RepositoryAccess } from "../core/ports/repository-access.ts";
+import type { InstallationStore } from "../core/ports/stores/people-stores.ts";
+import type { FindGitToken } from "../core/team/records/git-tokens.ts";
 
 /** The value of the header `Authorization` for a team; undefined: none. */
 export type TeamAuthorizer = (

@@ -1,12 +1,12 @@
-import type { InstallationStore } from "../core/people/people-stores.ts";
+import type { RepositoryName, TeamAccess } from "../core/model/repositories/repository-name.ts";
 import type {
   OpenPullRequests,
   OpenPullRequestsWithToken,
   PullRequestAccess,
   PullRequests,
-} from "../core/pull-requests/pull-requests.ts";
-import type { RepositoryName, TeamAccess } from "../core/repositories/repository-name.ts";
-import type { FindGitToken } from "../core/secrets/git-token.ts";
+} from "../core/ports/pull-requests.ts";
+import type { InstallationStore } from "../core/ports/stores/people-stores.ts";
+import type { FindGitToken } from "../core/team/records/git-tokens.ts";
 
 export interface TeamPullRequestsDeps {
   /** The functions of the adapters, by adapter name. */

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Committer } from "../core/repositories/repository-access.ts";
+import type { Committer } from "../core/ports/repository-access.ts";
 import { WITHOUT_AGENT_FILES } from "./agent-files.ts";
 import { GitFailure, git } from "./git-command.ts";
 import { WANTED } from "./history-mirror.ts";

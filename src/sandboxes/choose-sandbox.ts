@@ -1,4 +1,4 @@
-import { AppError } from "../core/errors.ts";
+import { AppError } from "../core/basics/errors.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 export const SANDBOX_SETTINGS = ["auto", "docker", "bubblewrap", "seatbelt", "local"] as const;

@@ -1,5 +1,5 @@
-import { GIBIBYTE } from "../core/byte-units.ts";
-import { DEFAULT_REGISTRY } from "../core/environments/image-name.ts";
+import { GIBIBYTE } from "../core/basics/byte-units.ts";
+import { DEFAULT_REGISTRY } from "../core/model/workspaces/image-name.ts";
 
 /** The operator's rules for images that the daemon does not have. */
 export interface ImageRules {

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { MEBIBYTE } from "../core/byte-units.ts";
+import { MEBIBYTE } from "../core/basics/byte-units.ts";
 import type { SandboxExit } from "./sandbox.ts";
 
 /** What one command of a sandbox may use, together with all processes that it starts. */

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { ImageSource } from "../core/environments/image-source.ts";
+import type { ImageSource } from "../core/ports/image-source.ts";
 
 /** Where the processes of an agent run. Each kind has a folder and passes `test/contract/sandbox-contract.ts`. */
 export interface Sandbox {

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Storage } from "../core/storage.ts";
+import type { Storage } from "../core/ports/stores/storage.ts";
 import { readOrCreateSecret, readSecret } from "./secret-files.ts";
 
 const KEY_FILE = "api-key";

@@ -1,5 +1,5 @@
-import type { Redactor, RunRedactors } from "../core/secrets/redactor.ts";
-import type { ShownPath } from "../core/workspaces/workspace.ts";
+import type { ShownPath } from "../core/model/workspaces/workspace.ts";
+import type { Redactor, RunRedactors } from "../core/ports/redactor.ts";
 
 export interface KnownSecrets extends RunRedactors {
   /** Removes all secrets that this process knows at the moment, for its log. */

@@ -1,8 +1,8 @@
-import { SCOPES } from "../core/people/api-key.ts";
-import { ADMINISTRATOR_SUBJECT } from "../core/people/identity.ts";
-import type { AdministratorKeys } from "../core/people/people-stores.ts";
-import { FIRST_TEAM } from "../core/people/team.ts";
+import { SCOPES } from "../core/model/people/api-key.ts";
+import { ADMINISTRATOR_SUBJECT } from "../core/model/people/identity.ts";
+import { FIRST_TEAM } from "../core/model/people/team.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
+import type { AdministratorKeys } from "../core/ports/stores/people-stores.ts";
 import { nameSystemAuthor } from "./audit-log.ts";
 import type { Tx } from "./database.ts";
 import { ensureIdentity } from "./people-store.ts";

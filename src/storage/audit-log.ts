@@ -1,11 +1,5 @@
-import {
-  AUDIT_LENGTH_MAX,
-  type AuditContext,
-  type AuditEntry,
-  type AuditLog,
-  type AuditPage,
-  type AuditQuery,
-} from "../core/audit/audit-log.ts";
+import { AUDIT_LENGTH_MAX, type AuditContext, type AuditEntry } from "../core/model/people/audit.ts";
+import type { AuditLog, AuditPage, AuditQuery } from "../core/ports/stores/audit-log.ts";
 import type { Statement, Statements, Tx } from "./database.ts";
 import { type AuditEntry as AuditEntryRow, Prisma } from "./generated/client.ts";
 import { AUDIT_ACTOR, AUDIT_MEMBERS } from "./json-columns.ts";

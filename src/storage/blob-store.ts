@@ -1,6 +1,6 @@
-import { newId } from "../core/ids.ts";
+import type { Clock } from "../core/basics/clock.ts";
+import { newId } from "../core/basics/ids.ts";
 import { BlobGone, type BlobStore } from "../core/ports/blob-store.ts";
-import type { Clock } from "../core/ports/clock.ts";
 import type { Database, Tx } from "./database.ts";
 
 /** The size of the pieces of a read, in bytes. */

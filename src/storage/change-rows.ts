@@ -1,10 +1,10 @@
-import type { IdempotentResponse } from "../core/idempotency/idempotent-response.ts";
-import { newId, type RunId } from "../core/ids.ts";
-import type { InboxResult } from "../core/inbox/inbox-result.ts";
-import type { RunChange } from "../core/runs/run-change.ts";
-import { UniqueConflict } from "../core/storage.ts";
-import { messageKeyOf } from "../core/threads/notice.ts";
-import type { Thread, ThreadBinding } from "../core/threads/thread.ts";
+import { newId, type RunId } from "../core/basics/ids.ts";
+import { messageKeyOf } from "../core/model/threads/notice.ts";
+import type { Thread, ThreadBinding } from "../core/model/threads/thread.ts";
+import type { IdempotentResponse } from "../core/ports/stores/idempotent-response.ts";
+import type { InboxResult } from "../core/ports/stores/inbox-result.ts";
+import type { RunChange } from "../core/ports/stores/run-change.ts";
+import { UniqueConflict } from "../core/ports/stores/storage.ts";
 import type { Tx } from "./database.ts";
 import { toJson } from "./rows.ts";
 

@@ -1,7 +1,7 @@
-import type { ClaimStore, NextRun, WaitingRun, WantedClaim } from "../core/attempts/claim-store.ts";
-import type { RunId, TeamId } from "../core/ids.ts";
-import type { RunChange } from "../core/runs/run-change.ts";
-import { TeamAtQuota } from "../core/storage.ts";
+import type { RunId, TeamId } from "../core/basics/ids.ts";
+import type { ClaimStore, NextRun, WaitingRun, WantedClaim } from "../core/ports/stores/claim-store.ts";
+import type { RunChange } from "../core/ports/stores/run-change.ts";
+import { TeamAtQuota } from "../core/ports/stores/storage.ts";
 import type { Statements } from "./database.ts";
 import { RUN_CONFIG } from "./json-columns.ts";
 import { parseJsonColumn } from "./rows.ts";

@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { StartupError } from "../core/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 
 const CONNECT_LIMIT_MS = 10_000;
 const KEEPALIVE_DELAY_MS = 10_000;

@@ -1,5 +1,5 @@
-import { type Check, type Finding, fail, ok, warn } from "../core/doctor/check.ts";
-import type { Clock } from "../core/ports/clock.ts";
+import type { Clock } from "../core/basics/clock.ts";
+import { type Check, type Finding, fail, ok, warn } from "../core/ports/check.ts";
 import type { Statements } from "./database.ts";
 import { listMigrations } from "./migrations.ts";
 

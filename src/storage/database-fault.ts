@@ -1,5 +1,5 @@
 import pg from "pg";
-import { AppError, StorageUnavailable } from "../core/errors.ts";
+import { AppError, StorageUnavailable } from "../core/basics/errors.ts";
 
 /** The code that `withErrorCodes` gives to errors of the driver. */
 const DRIVER_ERROR = "ERR_DATABASE_DRIVER";

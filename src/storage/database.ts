@@ -1,7 +1,7 @@
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
-import { StorageUnavailable } from "../core/errors.ts";
-import type { Log } from "../core/ports/log.ts";
+import { StorageUnavailable } from "../core/basics/errors.ts";
+import type { Log } from "../core/basics/log.ts";
 import { isWriteConflict, translateFault, UNREACHABLE, withErrorCodes } from "./database-fault.ts";
 import { type Prisma, PrismaClient } from "./generated/client.ts";
 import { StatementNames } from "./statement-names.ts";

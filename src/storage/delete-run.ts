@@ -1,5 +1,5 @@
-import { RUN_DELETED } from "../core/idempotency/idempotent-response.ts";
-import type { Run } from "../core/runs/run.ts";
+import type { Run } from "../core/model/runs/run.ts";
+import { RUN_DELETED } from "../core/ports/stores/idempotent-response.ts";
 import type { Tx } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 import { lockFanOut } from "./webhooks/webhook-log.ts";

@@ -1,4 +1,4 @@
-import type { DueSchedule, DueSchedules } from "../core/schedules/due-schedules.ts";
+import type { DueSchedule, DueSchedules } from "../core/ports/stores/due-schedules.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { scheduleOf } from "./schedule-rows.ts";
 import type { StoreDeps } from "./store-deps.ts";

@@ -1,7 +1,7 @@
-import type { Environment } from "../core/environments/environment.ts";
-import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { OwnerId } from "../core/people/ownership.ts";
-import type { RecordStore } from "../core/team-records/record-store.ts";
+import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
+import type { OwnerId } from "../core/model/people/ownership.ts";
+import type { Environment } from "../core/model/workspaces/environment.ts";
+import type { RecordStore } from "../core/ports/stores/record-store.ts";
 import type { Statements } from "./database.ts";
 import type { Environment as EnvironmentRow } from "./generated/client.ts";
 import { ENVIRONMENT_CONFIG } from "./json-columns.ts";

@@ -1,5 +1,5 @@
-import type { RunEventBody, RunEventKind } from "../core/runs/events.ts";
-import type { StatusMessage } from "../core/runs/run.ts";
+import type { RunEventBody, RunEventKind } from "../core/model/runs/events.ts";
+import type { StatusMessage } from "../core/model/runs/run.ts";
 import { withCurrentCode } from "./former-error-codes.ts";
 import { invalidJson } from "./rows.ts";
 

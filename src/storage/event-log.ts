@@ -1,12 +1,12 @@
-import type { RunId } from "../core/ids.ts";
-import type { Viewer } from "../core/people/principal.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { Viewer } from "../core/model/people/principal.ts";
 import {
   type EventLog,
   type EventLogPage,
   type EventLogPosition,
   type LoggedEvent,
   positionAfter,
-} from "../core/runs/event-log.ts";
+} from "../core/ports/stores/event-log.ts";
 import type { Statements } from "./database.ts";
 import { EVENTS_LENGTH } from "./event-pages.ts";
 import { Prisma, type RunEvent as RunEventRow } from "./generated/client.ts";

@@ -1,6 +1,6 @@
-import type { RunId } from "../core/ids.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { RunEventKind } from "../core/model/runs/events.ts";
 import { EVENTS_LENGTH_MAX } from "../core/runs/event-pages.ts";
-import type { RunEventKind } from "../core/runs/events.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import type { RunEvent as RunEventRow } from "./generated/client.ts";

@@ -1,9 +1,9 @@
-import type { Artifact } from "../core/artifacts/artifact.ts";
-import type { FileStore } from "../core/artifacts/file-store.ts";
-import type { RunId } from "../core/ids.ts";
-import type { InputFile, InputKind } from "../core/input-files/input-file.ts";
-import type { RunChange } from "../core/runs/run-change.ts";
-import type { RepositoryChanges } from "../core/workspaces/repository-changes.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { Artifact } from "../core/model/workspaces/artifact.ts";
+import type { InputFile, InputKind } from "../core/model/workspaces/input-file.ts";
+import type { RepositoryChanges } from "../core/model/workspaces/repository-changes.ts";
+import type { FileStore } from "../core/ports/stores/file-store.ts";
+import type { RunChange } from "../core/ports/stores/run-change.ts";
 import type { Statements, Tx } from "./database.ts";
 import {
   type Artifact as ArtifactRow,

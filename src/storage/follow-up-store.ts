@@ -1,10 +1,10 @@
-import type { RunId } from "../core/ids.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { FollowUp } from "../core/model/runs/run.ts";
 import {
   FOLLOW_UPS_LENGTH_MAX,
   type FollowUpStore,
   type ShownFollowUp,
-} from "../core/runs/follow-up-store.ts";
-import type { FollowUp } from "../core/runs/run.ts";
+} from "../core/ports/stores/follow-up-store.ts";
 import type { Statements } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 import { type Nullable, withoutNulls } from "./rows.ts";

@@ -1,4 +1,4 @@
-import type { ErrorCode, FailureReason } from "../core/errors.ts";
+import type { ErrorCode, FailureReason } from "../core/basics/errors.ts";
 
 interface Current {
   readonly errorCode: ErrorCode;

@@ -1,6 +1,6 @@
-import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { IdentityLink } from "../core/people/identity.ts";
-import type { IdentityStore } from "../core/people/people-stores.ts";
+import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
+import type { IdentityLink } from "../core/model/people/identity.ts";
+import type { IdentityStore } from "../core/ports/stores/people-stores.ts";
 import type { Statements } from "./database.ts";
 import { identityOf } from "./people-rows.ts";
 

@@ -1,6 +1,6 @@
-import type { RunId } from "../core/ids.ts";
-import type { InboxEntry, InboxList, InboxQuery } from "../core/inbox/inbox-list.ts";
-import type { Disposition } from "../core/inbox/inbox-result.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { InboxEntry, InboxList, InboxQuery } from "../core/ports/stores/inbox-list.ts";
+import type { Disposition } from "../core/ports/stores/inbox-result.ts";
 import type { Statements } from "./database.ts";
 import type { Prisma } from "./generated/client.ts";
 import { withoutNulls } from "./rows.ts";

@@ -1,13 +1,13 @@
-import type { RunId } from "../core/ids.ts";
-import type { Disposition, InboxResult } from "../core/inbox/inbox-result.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import { CHANNELS } from "../core/ports/pubsub.ts";
+import type { Disposition, InboxResult } from "../core/ports/stores/inbox-result.ts";
 import {
   EARLY_REPLY_MS,
   type InboxStore,
   type MessageResult,
   type ThreadNotices,
-} from "../core/inbox/inbox-store.ts";
-import { CHANNELS } from "../core/ports/pubsub.ts";
-import type { InboxEvent } from "../core/threads/thread-adapter.ts";
+} from "../core/ports/stores/inbox-store.ts";
+import type { InboxEvent } from "../core/ports/thread-adapter.ts";
 import { addNotices, endAsked, makeThread, storeInboxResult } from "./change-rows.ts";
 import type { Tx } from "./database.ts";
 import { EventInserts } from "./insert-events.ts";

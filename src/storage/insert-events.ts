@@ -1,4 +1,4 @@
-import type { InboxEvent } from "../core/threads/thread-adapter.ts";
+import type { InboxEvent } from "../core/ports/thread-adapter.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { JOB_COLUMNS, type JobInsert } from "./store-deps.ts";

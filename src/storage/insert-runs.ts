@@ -1,6 +1,6 @@
 import pg from "pg";
-import type { RunDefinition } from "../core/runs/run.ts";
-import type { RunChange } from "../core/runs/run-change.ts";
+import type { RunDefinition } from "../core/model/runs/run.ts";
+import type { RunChange } from "../core/ports/stores/run-change.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { aliveKeys } from "./key-store.ts";

@@ -1,7 +1,7 @@
-import { newId, type TeamId } from "../core/ids.ts";
-import type { Installation } from "../core/people/installation.ts";
-import type { InstallationStore } from "../core/people/people-stores.ts";
-import { FIRST_TEAM } from "../core/people/team.ts";
+import { newId, type TeamId } from "../core/basics/ids.ts";
+import type { Installation } from "../core/model/people/installation.ts";
+import { FIRST_TEAM } from "../core/model/people/team.ts";
+import type { InstallationStore } from "../core/ports/stores/people-stores.ts";
 import { nameSystemAuthor } from "./audit-log.ts";
 import type { Prisma } from "./generated/client.ts";
 import { installationOf } from "./people-rows.ts";

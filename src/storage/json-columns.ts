@@ -1,29 +1,25 @@
 import { z } from "zod";
-import { PERMISSION_KINDS, type PermissionRequest } from "../core/agents/agent-runner.ts";
-import { ARTIFACT_TYPES, type ArtifactBody } from "../core/artifacts/artifact.ts";
-import { ACTOR_TYPES, type AuditActor } from "../core/audit/audit-log.ts";
-import { type EnvironmentConfig, NETWORK_ACCESSES } from "../core/environments/environment.ts";
-import { ERROR_CODES } from "../core/errors.ts";
-import type { PrincipalId } from "../core/ids.ts";
-import { type FollowUpFile, INPUT_KINDS } from "../core/input-files/input-file.ts";
-import { PRINCIPAL_TYPES } from "../core/people/principal.ts";
-import { SHARE_ACCESSES } from "../core/people/share-link.ts";
+import { ERROR_CODES } from "../core/basics/errors.ts";
+import type { PrincipalId } from "../core/basics/ids.ts";
+import type { RoutingMatch } from "../core/model/defaults/routing-rule.ts";
+import { ACTOR_TYPES, type AuditActor } from "../core/model/people/audit.ts";
+import { PRINCIPAL_TYPES } from "../core/model/people/principal.ts";
+import { SHARE_ACCESSES } from "../core/model/people/share-link.ts";
 import {
   POLICY_ACTIONS,
   type PolicyMatch,
   RELATIONS,
   REQUEST_KINDS,
   ROLES,
-} from "../core/policies/policy.ts";
+} from "../core/model/policies/policy.ts";
 import {
   CHECK_STATES,
   PULL_REQUEST_STATES,
   type PullRequestCheck,
   type PullRequestStatus,
-} from "../core/pull-requests/pull-request-status.ts";
-import { QUOTA_NAMES, QUOTA_SCOPES, type Quota } from "../core/quotas/quota.ts";
-import type { RoutingMatch } from "../core/routing/routing-rule.ts";
-import type { ExecutedConfig, ExecutedMcpServer } from "../core/runs/executed-config.ts";
+} from "../core/model/repositories/pull-request-status.ts";
+import { PERMISSION_KINDS, type PermissionRequest } from "../core/model/runs/agent-update.ts";
+import type { ExecutedConfig, ExecutedMcpServer } from "../core/model/runs/executed-config.ts";
 import {
   type Approval,
   type ApprovalInput,
@@ -38,18 +34,22 @@ import {
   type RunConfig,
   type StatusMessage,
   type WaitingFollowUp,
-} from "../core/runs/run.ts";
-import { RUN_SOURCES } from "../core/runs/sources.ts";
+} from "../core/model/runs/run.ts";
+import { RUN_SOURCES } from "../core/model/runs/sources.ts";
 import {
   type ChangeCounts,
   REFUSED_PARTS,
   type RefusedWork,
   type StoredOutcome,
-} from "../core/runs/stored-outcome.ts";
-import type { Skill } from "../core/skills/skill.ts";
-import type { WebhookSecret } from "../core/webhooks/webhook-endpoint.ts";
-import type { DiskUse } from "../core/workers/worker.ts";
-import { type ChangedFile, FILE_STATUSES } from "../core/workspaces/repository-changes.ts";
+} from "../core/model/runs/stored-outcome.ts";
+import type { Skill } from "../core/model/skills/skill.ts";
+import { QUOTA_NAMES, QUOTA_SCOPES, type Quota } from "../core/model/usage/quota.ts";
+import type { WebhookSecret } from "../core/model/webhooks/webhook-endpoint.ts";
+import type { DiskUse } from "../core/model/workers/worker.ts";
+import { ARTIFACT_TYPES, type ArtifactBody } from "../core/model/workspaces/artifact.ts";
+import { type EnvironmentConfig, NETWORK_ACCESSES } from "../core/model/workspaces/environment.ts";
+import { type FollowUpFile, INPUT_KINDS } from "../core/model/workspaces/input-file.ts";
+import { type ChangedFile, FILE_STATUSES } from "../core/model/workspaces/repository-changes.ts";
 import { withCurrentCode } from "./former-error-codes.ts";
 
 /**

@@ -1,8 +1,8 @@
-import { AppError } from "../core/errors.ts";
-import type { TeamId } from "../core/ids.ts";
-import type { ApiKey, KnownKey } from "../core/people/api-key.ts";
-import type { KeyStore } from "../core/people/people-stores.ts";
+import { AppError } from "../core/basics/errors.ts";
+import type { TeamId } from "../core/basics/ids.ts";
+import type { ApiKey, KnownKey } from "../core/model/people/api-key.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
+import type { KeyStore } from "../core/ports/stores/people-stores.ts";
 import type { Statements, Tx } from "./database.ts";
 import { type ApiKey as ApiKeyRow, type Principal as PrincipalRow, Prisma } from "./generated/client.ts";
 import { FIND_PRINCIPALS, keyOf, principalOf } from "./people-rows.ts";

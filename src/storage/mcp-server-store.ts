@@ -1,6 +1,6 @@
-import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { McpServer } from "../core/mcp-servers/mcp-server.ts";
-import type { RecordStore } from "../core/team-records/record-store.ts";
+import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
+import type { McpServer } from "../core/model/secrets/mcp-server.ts";
+import type { RecordStore } from "../core/ports/stores/record-store.ts";
 import type { Statements } from "./database.ts";
 import type { McpServer as McpServerRow } from "./generated/client.ts";
 import { MCP_SERVER } from "./json-columns.ts";

@@ -3,8 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "pg";
-import { StartupError } from "../core/errors.ts";
-import type { Log } from "../core/ports/log.ts";
+import { StartupError } from "../core/basics/errors.ts";
+import type { Log } from "../core/basics/log.ts";
 import { withConnection } from "./connection.ts";
 import {
   type Migration,

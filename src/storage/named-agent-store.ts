@@ -1,6 +1,6 @@
-import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { NamedAgent } from "../core/people/named-agent.ts";
-import type { RecordStore } from "../core/team-records/record-store.ts";
+import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
+import type { NamedAgent } from "../core/model/defaults/named-agent.ts";
+import type { RecordStore } from "../core/ports/stores/record-store.ts";
 import type { Statements } from "./database.ts";
 import type { NamedAgent as NamedAgentRow } from "./generated/client.ts";
 import { OTHER_MEMBERS, RUN_CONFIG } from "./json-columns.ts";

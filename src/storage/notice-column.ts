@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { RunId } from "../core/ids.ts";
-import { type CheckCounts, PULL_REQUEST_STATES } from "../core/pull-requests/pull-request-status.ts";
-import { RUN_STATES } from "../core/runs/states.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import { type CheckCounts, PULL_REQUEST_STATES } from "../core/model/repositories/pull-request-status.ts";
+import { RUN_STATES } from "../core/model/runs/states.ts";
 import {
   type CardApproval,
   type CardPullRequestStatus,
@@ -11,7 +11,7 @@ import {
   type RunCard,
   TURN_OUTCOMES,
   type UnpushedWork,
-} from "../core/threads/notice.ts";
+} from "../core/model/threads/notice.ts";
 import {
   count,
   type MembersOf,

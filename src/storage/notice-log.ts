@@ -1,13 +1,13 @@
-import type { DeadNotices } from "../core/doctor/adapter-facts.ts";
-import type { RunId, TeamId } from "../core/ids.ts";
+import type { RunId, TeamId } from "../core/basics/ids.ts";
+import type { DeadNotices } from "../core/ports/adapter-facts.ts";
+import { CHANNELS } from "../core/ports/pubsub.ts";
 import {
   type LoggedNotice,
   type NoticeLog,
   type NoticeQuery,
   type NoticeState,
   noticeKindOf,
-} from "../core/outbox/notice-log.ts";
-import { CHANNELS } from "../core/ports/pubsub.ts";
+} from "../core/ports/stores/notice-log.ts";
 import type { Tx } from "./database.ts";
 import { type OutboxDelivery, Prisma } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";

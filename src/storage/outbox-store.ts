@@ -1,14 +1,7 @@
-import type { RunId, ThreadKey } from "../core/ids.ts";
-import type { OutboxStore, TakenDelivery } from "../core/outbox/outbox-store.ts";
-import {
-  decidePace,
-  isProgress,
-  type KeyedLimit,
-  type LimitsOf,
-  type Reservation,
-  writeKindOf,
-} from "../core/outbox/pace.ts";
-import type { Receipt } from "../core/threads/thread-adapter.ts";
+import type { RunId, ThreadKey } from "../core/basics/ids.ts";
+import type { KeyedLimit, LimitsOf, OutboxStore, TakenDelivery } from "../core/ports/stores/outbox-store.ts";
+import type { Receipt } from "../core/ports/thread-adapter.ts";
+import { decidePace, isProgress, type Reservation, writeKindOf } from "../core/threads/outbox/pace.ts";
 import type { Tx } from "./database.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";

@@ -1,4 +1,5 @@
-import { closedPace, type KeyedLimit, type PaceState, UNUSED } from "../core/outbox/pace.ts";
+import type { KeyedLimit } from "../core/ports/stores/outbox-store.ts";
+import { closedPace, type PaceState, UNUSED } from "../core/threads/outbox/pace.ts";
 import type { Tx } from "./database.ts";
 
 interface PaceRow extends PaceState {

@@ -1,8 +1,8 @@
-import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { ApiKey, Scope } from "../core/people/api-key.ts";
-import type { IdentityLink } from "../core/people/identity.ts";
-import type { Installation } from "../core/people/installation.ts";
-import type { Principal, PrincipalType } from "../core/people/principal.ts";
+import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
+import type { ApiKey, Scope } from "../core/model/people/api-key.ts";
+import type { IdentityLink } from "../core/model/people/identity.ts";
+import type { Installation } from "../core/model/people/installation.ts";
+import type { Principal, PrincipalType } from "../core/model/people/principal.ts";
 import {
   type ApiKey as ApiKeyRow,
   type Identity as IdentityRow,

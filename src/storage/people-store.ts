@@ -1,7 +1,7 @@
-import { newId, type PrincipalId, type TeamId } from "../core/ids.ts";
-import type { PeopleStore } from "../core/people/people-stores.ts";
-import type { Principal } from "../core/people/principal.ts";
+import { newId, type PrincipalId, type TeamId } from "../core/basics/ids.ts";
+import type { Principal } from "../core/model/people/principal.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
+import type { PeopleStore } from "../core/ports/stores/people-stores.ts";
 import { nameSystemAuthor } from "./audit-log.ts";
 import type { Tx } from "./database.ts";
 import type { Principal as PrincipalRow } from "./generated/client.ts";

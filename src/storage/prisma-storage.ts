@@ -1,8 +1,8 @@
-import type { AuditContext } from "../core/audit/audit-log.ts";
-import type { IdempotencyStore } from "../core/idempotency/idempotency-store.ts";
-import type { IdempotentResponse } from "../core/idempotency/idempotent-response.ts";
+import type { AuditContext } from "../core/model/people/audit.ts";
 import type { PubSub, Unsubscribe } from "../core/ports/pubsub.ts";
-import type { Storage } from "../core/storage.ts";
+import type { IdempotencyStore } from "../core/ports/stores/idempotency-store.ts";
+import type { IdempotentResponse } from "../core/ports/stores/idempotent-response.ts";
+import type { Storage } from "../core/ports/stores/storage.ts";
 import { PrismaAdministratorKeys } from "./administrator-keys.ts";
 import { nameAuthor, PrismaAuditLog } from "./audit-log.ts";
 import { storeIdempotentResponse } from "./change-rows.ts";

@@ -1,8 +1,8 @@
-import type { TeamId } from "../core/ids.ts";
-import { type Quota, type QuotaUse, quotaPeriods, requireWithinQuotas } from "../core/quotas/quota.ts";
-import type { QuotaCount, QuotaStore } from "../core/quotas/quota-store.ts";
-import type { RunDefinition } from "../core/runs/run.ts";
-import type { RunChange } from "../core/runs/run-change.ts";
+import type { TeamId } from "../core/basics/ids.ts";
+import type { RunDefinition } from "../core/model/runs/run.ts";
+import { type Quota, type QuotaUse, quotaPeriods, requireWithinQuotas } from "../core/model/usage/quota.ts";
+import type { QuotaCount, QuotaStore } from "../core/ports/stores/quota-store.ts";
+import type { RunChange } from "../core/ports/stores/run-change.ts";
 import type { Statements } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 import { QUOTAS } from "./json-columns.ts";

@@ -1,6 +1,7 @@
-import type { TeamId } from "../core/ids.ts";
-import { UniqueConflict } from "../core/storage.ts";
-import type { RecordStore, TeamRecord } from "../core/team-records/record-store.ts";
+import type { TeamId } from "../core/basics/ids.ts";
+import type { TeamRecord } from "../core/model/people/team-record.ts";
+import type { RecordStore } from "../core/ports/stores/record-store.ts";
+import { UniqueConflict } from "../core/ports/stores/storage.ts";
 import type { Statements, Tx } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 

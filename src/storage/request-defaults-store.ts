@@ -1,6 +1,6 @@
-import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { RequestDefaults } from "../core/routing/request-defaults.ts";
-import type { RecordStore } from "../core/team-records/record-store.ts";
+import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
+import type { RequestDefaults } from "../core/model/defaults/request-defaults.ts";
+import type { RecordStore } from "../core/ports/stores/record-store.ts";
 import type { Statements } from "./database.ts";
 import type { RequestDefaults as RequestDefaultsRow } from "./generated/client.ts";
 import { RUN_CONFIG } from "./json-columns.ts";

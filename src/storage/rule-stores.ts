@@ -1,7 +1,7 @@
-import type { Policy } from "../core/policies/policy.ts";
+import type { RoutingRule } from "../core/model/defaults/routing-rule.ts";
+import type { Policy } from "../core/model/policies/policy.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
-import type { RoutingRule } from "../core/routing/routing-rule.ts";
-import type { RecordStore } from "../core/team-records/record-store.ts";
+import type { RecordStore } from "../core/ports/stores/record-store.ts";
 import type { Policy as PolicyRow, RoutingRule as RoutingRuleRow } from "./generated/client.ts";
 import { PrismaRecordStore } from "./record-store.ts";
 import { policyColumns, policyOf, routingRuleColumns, routingRuleOf } from "./rule-rows.ts";

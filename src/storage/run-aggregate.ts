@@ -1,6 +1,6 @@
-import { AppError } from "../core/errors.ts";
-import type { RunId } from "../core/ids.ts";
-import type { RunAggregate } from "../core/runs/run-store.ts";
+import { AppError } from "../core/basics/errors.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { RunAggregate } from "../core/ports/stores/run-store.ts";
 import type { Statements } from "./database.ts";
 import { type FollowUp, Prisma, type Run, type Thread } from "./generated/client.ts";
 import { selectList } from "./rows.ts";

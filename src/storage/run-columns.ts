@@ -1,12 +1,12 @@
 import type { z } from "zod";
-import type { LeaseToken } from "../core/ids.ts";
+import type { LeaseToken } from "../core/basics/ids.ts";
 import {
   type ListedRun,
   type Run,
   type RunDefinition,
   type RunProgress,
   UNLISTED_MEMBERS,
-} from "../core/runs/run.ts";
+} from "../core/model/runs/run.ts";
 import type { Prisma, Run as RunRow } from "./generated/client.ts";
 import {
   APPROVAL,

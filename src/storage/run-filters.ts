@@ -1,6 +1,6 @@
-import { ARTIFACT_TYPES } from "../core/artifacts/artifact.ts";
-import type { Viewer } from "../core/people/principal.ts";
-import { type RunFilters, type RunSort, wordsOf } from "../core/runs/run-query.ts";
+import type { Viewer } from "../core/model/people/principal.ts";
+import { ARTIFACT_TYPES } from "../core/model/workspaces/artifact.ts";
+import { type RunFilters, type RunSort, wordsOf } from "../core/ports/stores/run-query.ts";
 import { Prisma } from "./generated/client.ts";
 
 const { join, raw, sql } = Prisma;

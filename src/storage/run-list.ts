@@ -1,5 +1,5 @@
-import type { RunId } from "../core/ids.ts";
-import type { ListedRun } from "../core/runs/run.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { ListedRun } from "../core/model/runs/run.ts";
 import {
   RUNS_LENGTH_MAX,
   type RunFilters,
@@ -7,8 +7,8 @@ import {
   type RunPosition,
   type RunQuery,
   type RunSort,
-} from "../core/runs/run-query.ts";
-import type { RunKey } from "../core/runs/run-store.ts";
+} from "../core/ports/stores/run-query.ts";
+import type { RunKey } from "../core/ports/stores/run-store.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { Prisma, type Run as RunRow } from "./generated/client.ts";

@@ -1,8 +1,8 @@
-import type { PrincipalId, RunId, ThreadKey } from "../core/ids.ts";
-import type { RunEvent } from "../core/runs/events.ts";
-import type { FollowUp, FollowUpDelivery, RunMode } from "../core/runs/run.ts";
-import type { RunSource } from "../core/runs/sources.ts";
-import type { StoredThread, Verbosity } from "../core/threads/thread.ts";
+import type { PrincipalId, RunId, ThreadKey } from "../core/basics/ids.ts";
+import type { RunEvent } from "../core/model/runs/events.ts";
+import type { FollowUp, FollowUpDelivery, RunMode } from "../core/model/runs/run.ts";
+import type { RunSource } from "../core/model/runs/sources.ts";
+import type { StoredThread, Verbosity } from "../core/model/threads/thread.ts";
 import { parseEventBody } from "./event-body.ts";
 import type {
   FollowUp as FollowUpRow,

@@ -1,6 +1,6 @@
-import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { RunMode } from "../core/runs/run.ts";
-import type { Schedule } from "../core/schedules/schedule.ts";
+import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
+import type { RunMode } from "../core/model/runs/run.ts";
+import type { Schedule } from "../core/model/schedules/schedule.ts";
 import type { Schedule as ScheduleRow } from "./generated/client.ts";
 import { METADATA, RUN_CONFIG } from "./json-columns.ts";
 import { parseJsonColumn, toJson, withoutNulls } from "./rows.ts";

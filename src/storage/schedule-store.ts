@@ -1,5 +1,5 @@
-import type { Schedule } from "../core/schedules/schedule.ts";
-import type { RecordStore } from "../core/team-records/record-store.ts";
+import type { Schedule } from "../core/model/schedules/schedule.ts";
+import type { RecordStore } from "../core/ports/stores/record-store.ts";
 import type { Statements } from "./database.ts";
 import type { Schedule as ScheduleRow } from "./generated/client.ts";
 import { PrismaRecordStore } from "./record-store.ts";

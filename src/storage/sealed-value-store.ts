@@ -1,12 +1,12 @@
-import { answerOwner } from "../core/idempotency/idempotent-response.ts";
-import type { PrincipalId, TeamId } from "../core/ids.ts";
-import { serverOwner } from "../core/mcp-servers/mcp-server.ts";
-import { valuesOwner } from "../core/mcp-servers/sealed-values.ts";
-import type { OwnerId } from "../core/people/ownership.ts";
-import { renewalOwner } from "../core/people/sign-in.ts";
-import { sealOwner as secretOwner } from "../core/secrets/secret.ts";
-import type { SealedRow, SealedValueStore } from "../core/secrets/secret-key-rotation.ts";
-import { secretOwner as webhookOwner } from "../core/webhooks/webhook-endpoint.ts";
+import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
+import type { OwnerId } from "../core/model/people/ownership.ts";
+import { renewalOwner } from "../core/model/people/sign-in.ts";
+import { serverOwner } from "../core/model/secrets/mcp-server.ts";
+import { valuesOwner } from "../core/model/secrets/sealed-values.ts";
+import { sealOwner as secretOwner } from "../core/model/secrets/secret.ts";
+import { secretOwner as webhookOwner } from "../core/model/webhooks/webhook-endpoint.ts";
+import { answerOwner } from "../core/ports/stores/idempotent-response.ts";
+import type { SealedRow, SealedValueStore } from "../core/upkeep/secret-key-rotation.ts";
 import type { Statements } from "./database.ts";
 
 /** The columns of the rows that tell whom a sealed value belongs to. */

@@ -1,7 +1,7 @@
-import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { OwnerId } from "../core/people/ownership.ts";
-import type { Secret } from "../core/secrets/secret.ts";
-import type { RecordStore } from "../core/team-records/record-store.ts";
+import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
+import type { OwnerId } from "../core/model/people/ownership.ts";
+import type { Secret } from "../core/model/secrets/secret.ts";
+import type { RecordStore } from "../core/ports/stores/record-store.ts";
 import type { Statements } from "./database.ts";
 import type { Secret as SecretRow } from "./generated/client.ts";
 import { PrismaRecordStore } from "./record-store.ts";

@@ -1,8 +1,8 @@
-import { AppError } from "../core/errors.ts";
-import type { PrincipalId, RunId, TeamId } from "../core/ids.ts";
-import type { ShareAccess, ShareLink } from "../core/people/share-link.ts";
-import type { ShareLinkStore } from "../core/people/share-link-store.ts";
+import { AppError } from "../core/basics/errors.ts";
+import type { PrincipalId, RunId, TeamId } from "../core/basics/ids.ts";
+import type { ShareAccess, ShareLink } from "../core/model/people/share-link.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
+import type { ShareLinkStore } from "../core/ports/stores/share-link-store.ts";
 import type { Statements } from "./database.ts";
 import { Prisma, type ShareLink as ShareLinkRow } from "./generated/client.ts";
 import { aliveKeys } from "./key-store.ts";

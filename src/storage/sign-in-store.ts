@@ -1,14 +1,14 @@
-import { AppError } from "../core/errors.ts";
-import type { PrincipalId, TeamId } from "../core/ids.ts";
-import type { SignIn, SignInMethod } from "../core/people/sign-in.ts";
-import type { KnownSignIn } from "../core/people/sign-in-holder.ts";
+import { AppError } from "../core/basics/errors.ts";
+import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
+import type { SignIn, SignInMethod } from "../core/model/people/sign-in.ts";
+import type { KnownSignIn } from "../core/model/people/sign-in-holder.ts";
+import { CHANNELS } from "../core/ports/pubsub.ts";
 import type {
   ClaimedRenewal,
   SignInOwner,
   SignInSecrets,
   SignInStore,
-} from "../core/people/sign-in-store.ts";
-import { CHANNELS } from "../core/ports/pubsub.ts";
+} from "../core/ports/stores/sign-in-store.ts";
 import type { Statements } from "./database.ts";
 import { type Principal as PrincipalRow, Prisma, type SignIn as SignInRow } from "./generated/client.ts";
 import { FIND_PRINCIPALS, keyOf, principalOf } from "./people-rows.ts";

@@ -1,4 +1,4 @@
-import type { SkillHistory } from "../core/skills/skill-history.ts";
+import type { SkillHistory } from "../core/ports/stores/skill-history.ts";
 import type { Statements } from "./database.ts";
 import { visibleTo } from "./run-filters.ts";
 

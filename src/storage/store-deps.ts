@@ -1,4 +1,4 @@
-import type { Clock } from "../core/ports/clock.ts";
+import type { Clock } from "../core/basics/clock.ts";
 import type { PubSub } from "../core/ports/pubsub.ts";
 import type { Job } from "../core/ports/queue.ts";
 import type { Statements } from "./database.ts";

@@ -1,4 +1,4 @@
-import type { StoredBytes, StoredKind } from "../core/doctor/stored-bytes.ts";
+import type { StoredBytes, StoredKind } from "../core/upkeep/stored-bytes.ts";
 import type { Statements } from "./database.ts";
 
 /** The size of stored bytes is known without reading them. Retries share their inputs. */

@@ -1,4 +1,4 @@
-import type { RunId } from "../core/ids.ts";
+import type { RunId } from "../core/basics/ids.ts";
 import type { Statements } from "./database.ts";
 
 const SECOND_MS = 1_000;

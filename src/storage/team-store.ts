@@ -1,7 +1,7 @@
-import type { TeamId } from "../core/ids.ts";
-import type { TeamStore } from "../core/people/people-stores.ts";
-import type { Sharing, Team } from "../core/people/team.ts";
-import { UniqueConflict } from "../core/storage.ts";
+import type { TeamId } from "../core/basics/ids.ts";
+import type { Sharing, Team } from "../core/model/people/team.ts";
+import type { TeamStore } from "../core/ports/stores/people-stores.ts";
+import { UniqueConflict } from "../core/ports/stores/storage.ts";
 import type { Statements } from "./database.ts";
 import type { Team as TeamRow } from "./generated/client.ts";
 import { isNameTaken } from "./record-store.ts";

@@ -1,6 +1,6 @@
-import type { RunId } from "../core/ids.ts";
-import type { StoredThread, ThreadAddress, Verbosity } from "../core/threads/thread.ts";
-import type { ThreadStore } from "../core/threads/thread-store.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { StoredThread, ThreadAddress, Verbosity } from "../core/model/threads/thread.ts";
+import type { ThreadStore } from "../core/ports/stores/thread-store.ts";
 import type { Statements } from "./database.ts";
 import type { Prisma } from "./generated/client.ts";
 import { threadOf } from "./run-rows.ts";

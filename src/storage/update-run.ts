@@ -1,6 +1,6 @@
-import type { RunId } from "../core/ids.ts";
-import type { ChangedDetails, Run } from "../core/runs/run.ts";
-import type { RunChange } from "../core/runs/run-change.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { ChangedDetails, Run } from "../core/model/runs/run.ts";
+import type { RunChange } from "../core/ports/stores/run-change.ts";
 import type { Statements, Tx } from "./database.ts";
 import type { Run as RunRow } from "./generated/client.ts";
 import { SEARCH_TEXT } from "./insert-runs.ts";

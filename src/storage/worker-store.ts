@@ -1,5 +1,5 @@
-import type { LiveWorker, Worker } from "../core/workers/worker.ts";
-import type { HostLoad, WorkerStore } from "../core/workers/worker-store.ts";
+import type { LiveWorker, Worker } from "../core/model/workers/worker.ts";
+import type { HostLoad, WorkerStore } from "../core/ports/stores/worker-store.ts";
 import type { Statements } from "./database.ts";
 import { Prisma, type Worker as WorkerRow } from "./generated/client.ts";
 import { DISK_USE } from "./json-columns.ts";

@@ -1,4 +1,4 @@
-import { AppError } from "../core/errors.ts";
+import { AppError } from "../core/basics/errors.ts";
 import { translateFault } from "./database-fault.ts";
 
 /** How long the result of a probe counts. A database that failed is probed again soon. */

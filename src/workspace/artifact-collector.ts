@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { lstat, opendir, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import type { Collected, CollectedFile } from "../core/model/workspaces/workspace.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
-import type { Collected, CollectedFile } from "../core/workspaces/workspace.ts";
 import { NotCollected, readInside } from "./safe-read.ts";
 
 const DIRECTORY = "artifacts";

@@ -1,8 +1,9 @@
 import { lstat, mkdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { AppError } from "../core/errors.ts";
-import type { GoneFiles, Preparation, RunWorkspace } from "../core/workspaces/workspace.ts";
+import { AppError } from "../core/basics/errors.ts";
+import type { GoneFiles } from "../core/model/workspaces/workspace.ts";
+import type { Preparation, RunWorkspace } from "../core/ports/workspace-provider.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { type BaseManifest, findManifest, isOfBase, listGone, workspaceBase } from "./base-manifest.ts";
 import { mergeTree, removeBelow } from "./merge-tree.ts";

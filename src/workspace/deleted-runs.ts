@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { parseRunId, type RunId } from "../core/ids.ts";
+import { parseRunId, type RunId } from "../core/basics/ids.ts";
 import { removeTree } from "./remove-tree.ts";
 
 /**

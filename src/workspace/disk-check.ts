@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
-import { GIBIBYTE } from "../core/byte-units.ts";
-import { type Check, fail, ok, warn } from "../core/doctor/check.ts";
+import { GIBIBYTE } from "../core/basics/byte-units.ts";
+import { type Check, fail, ok, warn } from "../core/ports/check.ts";
 
 /** A workspace may need two copies while it is unpacked. */
 const WARN_BYTES = 5 * GIBIBYTE;

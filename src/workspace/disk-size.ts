@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { ProgramError, runProgram } from "../child-process/run-program.ts";
-import { KIBIBYTE } from "../core/byte-units.ts";
+import { KIBIBYTE } from "../core/basics/byte-units.ts";
 
 /**
  * The space that a file tree takes, by `du`, because a walk in this process would delay everything else. 0 if it does not

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { arch, release } from "node:os";
-import type { Preparation } from "../core/workspaces/workspace.ts";
+import type { Preparation } from "../core/ports/workspace-provider.ts";
 import type { ClonedRepository } from "./workspace-record.ts";
 
 /** The version of the format. Another number makes old prepared environments unused. */

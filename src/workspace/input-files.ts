@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { AppError } from "../core/errors.ts";
-import type { InitialContents } from "../core/workspaces/workspace.ts";
+import { AppError } from "../core/basics/errors.ts";
+import type { InitialContents } from "../core/ports/workspace-provider.ts";
 import { isName, makeDirectory } from "./make-directory.ts";
 
 const PRIVATE = 0o700;

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { readdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { parseRunId, type RunId } from "../core/ids.ts";
-import type { Log } from "../core/ports/log.ts";
-import type { DiskUse } from "../core/workers/worker.ts";
+import { parseRunId, type RunId } from "../core/basics/ids.ts";
+import type { Log } from "../core/basics/log.ts";
+import type { DiskUse } from "../core/model/workers/worker.ts";
 import { diskSizeOf, freeBytesOf } from "./disk-size.ts";
 import { removeTree } from "./remove-tree.ts";
 

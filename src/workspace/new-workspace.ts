@@ -1,8 +1,9 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isSameRepository } from "../core/repositories/repository-name.ts";
-import type { SkillPlace } from "../core/skills/skill.ts";
-import type { InitialContents, PlannedRepository, Preparation } from "../core/workspaces/workspace.ts";
+import { isSameRepository } from "../core/model/repositories/repository-name.ts";
+import type { SkillPlace } from "../core/model/skills/skill.ts";
+import type { PlannedRepository } from "../core/model/workspaces/workspace.ts";
+import type { InitialContents, Preparation } from "../core/ports/workspace-provider.ts";
 import { writeManifest } from "./base-manifest.ts";
 import { findGivenState } from "./changes/given-state.ts";
 import { environmentKey, setupOf } from "./environment-key.ts";

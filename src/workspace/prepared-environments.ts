@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import type { Log } from "../core/ports/log.ts";
+import type { Log } from "../core/basics/log.ts";
 import { copyInto } from "./copy-tree.ts";
 import { removeTree } from "./remove-tree.ts";
 import { WRITABLE_FOLDERS } from "./run-directory.ts";

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readFile, realpath, rmdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { runProgram } from "../child-process/run-program.ts";
-import { KIBIBYTE } from "../core/byte-units.ts";
-import type { Log } from "../core/ports/log.ts";
+import { KIBIBYTE } from "../core/basics/byte-units.ts";
+import type { Log } from "../core/basics/log.ts";
 
 const LIMIT_MS = 10_000;
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { HOME_INSIDE, WORKSPACE_INSIDE } from "../core/workspaces/workspace.ts";
+import { HOME_INSIDE, WORKSPACE_INSIDE } from "../core/model/workspaces/workspace.ts";
 import { WRITABLE_FOLDERS } from "./run-directory.ts";
 import { findWritten, rewrite } from "./written-paths.ts";
 

@@ -1,5 +1,5 @@
-import { AppError } from "../core/errors.ts";
-import type { RepositoryName } from "../core/repositories/repository-name.ts";
+import { AppError } from "../core/basics/errors.ts";
+import type { RepositoryName } from "../core/model/repositories/repository-name.ts";
 
 /** The other folders of a workspace, and the name that git reserves. */
 const TAKEN = [".git", ".skills", "artifacts", "attachments"];

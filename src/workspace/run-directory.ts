@@ -1,14 +1,14 @@
 import { existsSync, realpathSync } from "node:fs";
 import { chmod, lstat, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
-import type { RunId } from "../core/ids.ts";
+import type { RunId } from "../core/basics/ids.ts";
 import {
   HOME_INSIDE,
   type ShownPath,
   WORKSPACE_INSIDE,
   type Workspace,
   type WorkspacePaths,
-} from "../core/workspaces/workspace.ts";
+} from "../core/model/workspaces/workspace.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import type { DirectoryQuota } from "./project-quota.ts";
 import { removeTree } from "./remove-tree.ts";

@@ -1,5 +1,5 @@
-import { gatewayConnection } from "../core/agents/gateway.ts";
-import type { RunWorkspace } from "../core/workspaces/workspace.ts";
+import { gatewayConnection } from "../core/ports/gateway.ts";
+import type { RunWorkspace } from "../core/ports/workspace-provider.ts";
 import type { SandboxCommand } from "../sandboxes/sandbox.ts";
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { AppError } from "../core/errors.ts";
-import { withTimeout } from "../core/with-timeout.ts";
+import { AppError } from "../core/basics/errors.ts";
+import { withTimeout } from "../core/basics/with-timeout.ts";
 import type { Sandbox, SandboxCommand, SandboxExit } from "../sandboxes/sandbox.ts";
 
 export interface SetupCommand {

@@ -1,10 +1,10 @@
 import {
-  type Preparation,
   pathsInside,
   type Workspace,
   workspaceAccess,
   workspaceVariables,
-} from "../core/workspaces/workspace.ts";
+} from "../core/model/workspaces/workspace.ts";
+import type { Preparation } from "../core/ports/workspace-provider.ts";
 import { pathIn, sandboxOptionsOf } from "./sandbox-options.ts";
 import { runSetupCommand, setupFailure } from "./setup-command.ts";
 import type { Step, Steps } from "./steps.ts";

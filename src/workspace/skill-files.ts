@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { SkillFiles } from "../core/skills/skill.ts";
+import type { SkillFiles } from "../core/model/skills/skill.ts";
 import { isName, makeDirectory } from "./make-directory.ts";
 
 const PRIVATE = 0o700;

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { WorkspaceStep } from "../core/workspaces/workspace.ts";
+import type { WorkspaceStep } from "../core/model/workspaces/workspace.ts";
 import { StepOutput } from "./step-output.ts";
 
 type Report = (step: WorkspaceStep) => void;

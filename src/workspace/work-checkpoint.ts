@@ -1,8 +1,8 @@
 import { lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { AppError } from "../core/errors.ts";
-import type { RunWorkspace } from "../core/workspaces/workspace.ts";
+import { AppError } from "../core/basics/errors.ts";
+import type { RunWorkspace } from "../core/ports/workspace-provider.ts";
 import { COMMITTER } from "../git/working-clone.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { LIST_BYTES, RESTORE_WORK, SAVE_WORK } from "./changes/change-scripts.ts";

@@ -1,6 +1,6 @@
-import type { Gateway } from "../core/agents/gateway.ts";
+import type { Log } from "../core/basics/log.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
-import type { Log } from "../core/ports/log.ts";
+import type { Gateway } from "../core/ports/gateway.ts";
 import type { RepositoryClones } from "../git/repository-clones.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import type { PreparedEnvironments } from "./prepared-environments.ts";

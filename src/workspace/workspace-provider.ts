@@ -1,16 +1,14 @@
-import { AppError } from "../core/errors.ts";
-import type { RunId } from "../core/ids.ts";
-import { BlobGone } from "../core/ports/blob-store.ts";
+import { AppError } from "../core/basics/errors.ts";
+import type { RunId } from "../core/basics/ids.ts";
 import type {
   GoneFiles,
   LeftOutFile,
-  Preparation,
   PreparedWorkspace,
-  RunWorkspace,
   StoredFiles,
   StoredWithinTurn,
-  WorkspaceProvider,
-} from "../core/workspaces/workspace.ts";
+} from "../core/model/workspaces/workspace.ts";
+import { BlobGone } from "../core/ports/blob-store.ts";
+import type { Preparation, RunWorkspace, WorkspaceProvider } from "../core/ports/workspace-provider.ts";
 import { collectArtifacts } from "./artifact-collector.ts";
 import {
   type CheckpointOptions,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { AgentUpdate } from "../../src/core/agents/agent-runner.ts";
+import type { AgentUpdate } from "../../src/core/model/runs/agent-update.ts";
 import { AgentHarness, type MakeRunner } from "../support/agent-harness.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { processesWith, uniqueSeconds } from "./sandbox-contract.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { MEBIBYTE } from "../../src/core/byte-units.ts";
+import { MEBIBYTE } from "../../src/core/basics/byte-units.ts";
 import { SYSTEM_CALLS } from "../../src/sandboxes/bubblewrap/system-calls.ts";
 import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../../src/sandboxes/sandbox-limits.ts";

@@ -1,7 +1,7 @@
-import { PgBossQueue } from "../../src/queue/pg-boss-queue.ts";
-import { JOB_INSERT } from "../../src/queue/queue-settings.ts";
 import { Database } from "../../src/storage/database.ts";
 import { insertJobs } from "../../src/storage/insert-jobs.ts";
+import { PgBossQueue } from "../../src/storage/queue/pg-boss-queue.ts";
+import { JOB_INSERT } from "../../src/storage/queue/queue-settings.ts";
 import { SILENT_LOG } from "../support/logs.ts";
 import { InMemoryPubSub } from "../support/memory/in-memory-pubsub.ts";
 import { createTestDatabase } from "../support/test-database.ts";

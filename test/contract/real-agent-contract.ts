@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { copyFile, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { AgentUpdate } from "../../src/core/agents/agent-runner.ts";
-import { withTimeout } from "../../src/core/with-timeout.ts";
+import { withTimeout } from "../../src/core/basics/with-timeout.ts";
+import type { AgentUpdate } from "../../src/core/model/runs/agent-update.ts";
 import { packDirectory } from "../../src/workspace/pack-directory.ts";
 import {
   fixtureProgram,

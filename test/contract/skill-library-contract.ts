@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TeamId } from "../../src/core/ids.ts";
-import type { TeamRepository } from "../../src/core/repositories/repository-name.ts";
-import type { SkillLibrary } from "../../src/core/skills/skill-library.ts";
+import type { TeamId } from "../../src/core/basics/ids.ts";
+import type { TeamRepository } from "../../src/core/model/repositories/repository-name.ts";
+import type { SkillLibrary } from "../../src/core/ports/skill-library.ts";
 
 export interface SkillLibraryHarness {
   readonly library: SkillLibrary;

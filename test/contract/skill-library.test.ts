@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe } from "vitest";
 import { RepositoryMirrors } from "../../src/git/repository-mirrors.ts";
-import { createGitSkillLibrary } from "../../src/skills/git-skill-library.ts";
+import { createGitSkillLibrary } from "../../src/git/skills/git-skill-library.ts";
 import { reasonToSkipGit } from "../support/git-program.ts";
 import { GitRepositories } from "../support/git-repositories.ts";
 import { SILENT_LOG } from "../support/logs.ts";

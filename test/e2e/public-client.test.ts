@@ -17,9 +17,9 @@ import OzAPI, {
 import { Client as Database } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/app/system-clock.ts";
-import type { RunId } from "../../src/core/ids.ts";
+import type { RunId } from "../../src/core/basics/ids.ts";
+import { NoticeWriter } from "../../src/core/runs/notice-writer.ts";
 import { RunEdit } from "../../src/core/runs/run-edit.ts";
-import { NoticeWriter } from "../../src/core/threads/notice-writer.ts";
 import { Database as Pool } from "../../src/storage/database.ts";
 import { createPrismaStorage } from "../../src/storage/prisma-storage.ts";
 import { reasonToSkipGit } from "../support/git-program.ts";

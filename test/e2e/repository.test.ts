@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RunId } from "../../src/core/ids.ts";
-import { branchOf } from "../../src/core/pull-requests/branch-name.ts";
+import type { RunId } from "../../src/core/basics/ids.ts";
+import { branchOf } from "../../src/core/work/workspaces/branch-name.ts";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
 import { makeFolder, removeFolder } from "../support/data-dir.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../support/emulated-github.ts";

@@ -1,5 +1,5 @@
-import { AppError } from "../../src/core/errors.ts";
-import type { AgentChoice } from "../../src/core/runs/new-run.ts";
+import { AppError } from "../../src/core/basics/errors.ts";
+import type { AgentChoice } from "../../src/core/requests/prepare/new-run.ts";
 
 /** Any model will do; the first agent is the default one. */
 export function agentChoice(defaultName: string, ...others: readonly string[]): AgentChoice {

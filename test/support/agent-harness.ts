@@ -2,15 +2,15 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentDefinition, AgentLaunch } from "../../src/agents/agent-definition.ts";
+import type { RunId } from "../../src/core/basics/ids.ts";
+import type { AgentUpdate } from "../../src/core/model/runs/agent-update.ts";
+import type { Workspace } from "../../src/core/model/workspaces/workspace.ts";
 import type {
   AgentObserver,
   AgentRunner,
   AgentSession,
   AgentStart,
-  AgentUpdate,
-} from "../../src/core/agents/agent-runner.ts";
-import type { RunId } from "../../src/core/ids.ts";
-import type { Workspace } from "../../src/core/workspaces/workspace.ts";
+} from "../../src/core/ports/agent-runner.ts";
 import { anIdleGateway } from "./idle-gateway.ts";
 
 /** What a runner needs besides a catalogue and a sandbox, for agents that are there and have no model. */

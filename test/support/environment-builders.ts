@@ -1,6 +1,6 @@
-import type { Environment } from "../../src/core/environments/environment.ts";
-import type { PrincipalId } from "../../src/core/ids.ts";
-import { FIRST_TEAM } from "../../src/core/people/team.ts";
+import type { PrincipalId } from "../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../src/core/model/people/team.ts";
+import type { Environment } from "../../src/core/model/workspaces/environment.ts";
 
 /** An environment of the first team with these repositories, written `owner/name`. */
 export function anEnvironment(id: string, ...repositories: readonly string[]): Environment {

@@ -3,12 +3,12 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { Gateway, GatewayGrant } from "../../src/core/agents/gateway.ts";
-import { newId, type RunId, type TeamId } from "../../src/core/ids.ts";
+import { newId, type RunId, type TeamId } from "../../src/core/basics/ids.ts";
+import type { Gateway, GatewayGrant } from "../../src/core/ports/gateway.ts";
 import { createGateways } from "../../src/gateway/create-gateways.ts";
 import type { GatewayOptions } from "../../src/gateway/gateway-options.ts";
-import { parseAllowList } from "../../src/network-policy/allow-list.ts";
-import { Destinations } from "../../src/network-policy/destinations.ts";
+import { parseAllowList } from "../../src/outgoing/allow-list.ts";
+import { Destinations } from "../../src/outgoing/destinations.ts";
 
 export interface GatewayHarness {
   readonly gateway: Gateway;

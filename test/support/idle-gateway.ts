@@ -1,4 +1,4 @@
-import type { Gateway, GatewayTraffic } from "../../src/core/agents/gateway.ts";
+import type { Gateway, GatewayTraffic } from "../../src/core/ports/gateway.ts";
 
 export const NO_TRAFFIC: GatewayTraffic = {
   models: { calls: 0, inputTokens: 0, outputTokens: 0, totalTokens: 0, costUsd: 0 },

@@ -1,4 +1,4 @@
-import type { Log } from "../../src/core/ports/log.ts";
+import type { Log } from "../../src/core/basics/log.ts";
 
 export const SILENT_LOG: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

@@ -1,4 +1,4 @@
-import type { Clock, Stop } from "../../src/core/ports/clock.ts";
+import type { Clock, Stop } from "../../src/core/basics/clock.ts";
 
 interface Timer {
   readonly callback: () => void;

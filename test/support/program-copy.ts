@@ -5,7 +5,7 @@ import { REPOSITORY } from "./embedded-process.ts";
 
 const SOURCES = [
   "package.json",
-  "src/core/errors.ts",
+  "src/core/basics/errors.ts",
   "src/child-process",
   "src/storage/connection.ts",
   "src/embedded-postgres",

@@ -1,4 +1,4 @@
-import { PgBossQueue } from "../../src/queue/pg-boss-queue.ts";
+import { PgBossQueue } from "../../src/storage/queue/pg-boss-queue.ts";
 import { SILENT_LOG } from "./logs.ts";
 import { InMemoryPubSub } from "./memory/in-memory-pubsub.ts";
 

@@ -4,7 +4,7 @@ import { type AgentCatalogue, createCatalogue } from "../../src/agents/catalogue
 import { AgentInstaller } from "../../src/agents/install/agent-installer.ts";
 import { agentConfigOf } from "../../src/config/agents.ts";
 import type { ModelConfig } from "../../src/config/models.ts";
-import type { Gateway } from "../../src/core/agents/gateway.ts";
+import type { Gateway } from "../../src/core/ports/gateway.ts";
 import { gatewayVariables } from "../../src/gateway/gateway-variables.ts";
 import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
 import type { Sandbox } from "../../src/sandboxes/sandbox.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { PrincipalId } from "../../src/core/ids.ts";
-import { FIRST_TEAM } from "../../src/core/people/team.ts";
-import type { Policy } from "../../src/core/policies/policy.ts";
-import type { RoutingRule } from "../../src/core/routing/routing-rule.ts";
-import type { Rule } from "../../src/core/rules/rule.ts";
-import type { Schedule } from "../../src/core/schedules/schedule.ts";
+import type { PrincipalId } from "../../src/core/basics/ids.ts";
+import type { RoutingRule } from "../../src/core/model/defaults/routing-rule.ts";
+import { FIRST_TEAM } from "../../src/core/model/people/team.ts";
+import type { Policy } from "../../src/core/model/policies/policy.ts";
+import type { Rule } from "../../src/core/model/policies/rule.ts";
+import type { Schedule } from "../../src/core/model/schedules/schedule.ts";
 
 /** Rules and schedules with defaults. A test names only the members that it is about. */
 function aRule(): Rule {

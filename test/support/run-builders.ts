@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { sha256 } from "../../src/app/sha256.ts";
-import { newId, type PrincipalId, type RunId, type ThreadKey } from "../../src/core/ids.ts";
-import type { Principal } from "../../src/core/people/principal.ts";
-import { FIRST_TEAM } from "../../src/core/people/team.ts";
-import { newRunAggregate } from "../../src/core/runs/new-run.ts";
-import type { Approval, FollowUp, Run, RunDefinition } from "../../src/core/runs/run.ts";
-import type { RunChange } from "../../src/core/runs/run-change.ts";
-import type { Notice } from "../../src/core/threads/notice.ts";
-import type { ThreadBinding } from "../../src/core/threads/thread.ts";
-import type { InboxEvent } from "../../src/core/threads/thread-adapter.ts";
+import { newId, type PrincipalId, type RunId, type ThreadKey } from "../../src/core/basics/ids.ts";
+import type { Principal } from "../../src/core/model/people/principal.ts";
+import { FIRST_TEAM } from "../../src/core/model/people/team.ts";
+import type { Approval, FollowUp, Run, RunDefinition } from "../../src/core/model/runs/run.ts";
+import type { Notice } from "../../src/core/model/threads/notice.ts";
+import type { ThreadBinding } from "../../src/core/model/threads/thread.ts";
+import type { RunChange } from "../../src/core/ports/stores/run-change.ts";
+import type { InboxEvent } from "../../src/core/ports/thread-adapter.ts";
+import { newRunAggregate } from "../../src/core/runs/new-run-aggregate.ts";
 
 /** Values with defaults. A test names only the members that it is about. */
 export function anOrigin(changes: Partial<RunDefinition> = {}): RunDefinition {

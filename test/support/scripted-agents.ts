@@ -1,12 +1,11 @@
+import type { AgentUpdate, TurnEnd } from "../../src/core/model/runs/agent-update.ts";
 import type {
   AgentObserver,
   AgentRunner,
   AgentSession,
   AgentStart,
-  AgentUpdate,
   PromptExtras,
-  TurnEnd,
-} from "../../src/core/agents/agent-runner.ts";
+} from "../../src/core/ports/agent-runner.ts";
 
 /** What one turn of a scripted agent can do. */
 export interface ScriptedTurn {

@@ -1,6 +1,6 @@
-import { StorageUnavailable } from "../../src/core/errors.ts";
-import type { RunStore } from "../../src/core/runs/run-store.ts";
-import type { Storage } from "../../src/core/storage.ts";
+import { StorageUnavailable } from "../../src/core/basics/errors.ts";
+import type { RunStore } from "../../src/core/ports/stores/run-store.ts";
+import type { Storage } from "../../src/core/ports/stores/storage.ts";
 
 /** How a change of a run fails: before anything is stored, or after everything is stored, with the answer lost. */
 export interface ChangeFault {

@@ -1,7 +1,7 @@
-import type { RunId } from "../../src/core/ids.ts";
+import type { RunId } from "../../src/core/basics/ids.ts";
+import type { RunEvent } from "../../src/core/model/runs/events.ts";
+import type { RunStore } from "../../src/core/ports/stores/run-store.ts";
 import { eventPages } from "../../src/core/runs/event-pages.ts";
-import type { RunEvent } from "../../src/core/runs/events.ts";
-import type { RunStore } from "../../src/core/runs/run-store.ts";
 
 /** All events of a run, read page by page. */
 export async function wholeLog(runs: Pick<RunStore, "readEvents">, id: RunId): Promise<readonly RunEvent[]> {

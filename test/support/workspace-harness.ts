@@ -1,6 +1,7 @@
 import { systemClock } from "../../src/app/system-clock.ts";
-import type { RunId, TeamId } from "../../src/core/ids.ts";
-import type { Preparation, WorkspaceProvider, WorkspaceStep } from "../../src/core/workspaces/workspace.ts";
+import type { RunId, TeamId } from "../../src/core/basics/ids.ts";
+import type { WorkspaceStep } from "../../src/core/model/workspaces/workspace.ts";
+import type { Preparation, WorkspaceProvider } from "../../src/core/ports/workspace-provider.ts";
 import { type CloneOptions, RepositoryClones } from "../../src/git/repository-clones.ts";
 import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
 import {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { inspectLayers, listRules } from "../../scripts/layers.ts";
-import { RUN_SOURCES } from "../../src/core/runs/sources.ts";
+import { RUN_SOURCES } from "../../src/core/model/runs/sources.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 

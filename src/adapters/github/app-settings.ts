@@ -1,5 +1,5 @@
-import { isLoopbackUrl } from "../../core/doctor/checks.ts";
-import type { GuideLink, GuideStep, InstallationGuide } from "../../core/people/installation-guide.ts";
+import type { GuideLink, GuideStep, InstallationGuide } from "../../core/model/people/installation-guide.ts";
+import { isLoopbackUrl } from "../../core/upkeep/checks.ts";
 
 /** What the App needs, and the guide that creates it. docs/guides/github.md has the same tables. */
 

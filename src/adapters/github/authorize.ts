@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { AppError, Misconfigured } from "../../core/errors.ts";
-import type { Role } from "../../core/policies/policy.ts";
-import { parseRepositoryName } from "../../core/repositories/repository-name.ts";
-import type { Authorization, InboundMessage } from "../../core/threads/thread-adapter.ts";
+import { AppError, Misconfigured } from "../../core/basics/errors.ts";
+import type { Role } from "../../core/model/policies/policy.ts";
+import { parseRepositoryName } from "../../core/model/repositories/repository-name.ts";
+import type { Authorization, InboundMessage } from "../../core/ports/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
 import type { BotIdentity } from "./identity.ts";
 import { parseProvenance } from "./provenance.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { AdapterFacts } from "../../core/doctor/adapter-facts.ts";
-import { type Check, fail, ok, warn } from "../../core/doctor/check.ts";
-import type { Log } from "../../core/ports/log.ts";
+import type { Log } from "../../core/basics/log.ts";
+import type { AdapterFacts } from "../../core/ports/adapter-facts.ts";
+import { type Check, fail, ok, warn } from "../../core/ports/check.ts";
 import { clockCheck, eventsCheck, explained, shared } from "../platform-checks.ts";
 import type { WebhookArrivals } from "../webhook-arrivals.ts";
 import { APP_EVENTS, APP_PERMISSIONS } from "./app-settings.ts";

@@ -1,8 +1,8 @@
 import { App } from "@octokit/app";
 import { Octokit } from "@octokit/core";
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import type { Log } from "../../core/ports/log.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { Log } from "../../core/basics/log.ts";
 import type { GithubConfig } from "./config.ts";
 import { MovedError, toAppError } from "./errors.ts";
 import { InstallationTokens, type TokenScope } from "./installation-tokens.ts";

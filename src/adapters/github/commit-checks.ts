@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import type { GithubCall } from "./client.ts";
 
 /** The App whose checks are jobs of GitHub Actions. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import type { Notice, TurnOutcome } from "../../core/threads/notice.ts";
-import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { Notice, TurnOutcome } from "../../core/model/threads/notice.ts";
+import type { Delivery, Receipt } from "../../core/ports/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
 import { parseMessageRef, reviewThreadOf } from "./message-ref.ts";
 import type { CommentTarget, Posts } from "./posts.ts";

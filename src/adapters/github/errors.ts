@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AppError, type ErrorCode, Misconfigured } from "../../core/errors.ts";
+import { AppError, type ErrorCode, Misconfigured } from "../../core/basics/errors.ts";
 
 /** The wait that GitHub advises for a secondary limit without a time. */
 const SECONDARY_LIMIT_WAIT_MS = 60_000;

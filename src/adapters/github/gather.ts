@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/threads/thread-adapter.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/ports/thread-adapter.ts";
 import type { GithubCall, GithubClient } from "./client.ts";
 import { type CommitCheck, readCommitChecks } from "./commit-checks.ts";
 import { type ReadTail, readJobLog } from "./job-logs.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { parseJson } from "../../core/parse-json.ts";
-import type { InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import type { InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
 import type { RepositoryNames } from "./repositories.ts";
 

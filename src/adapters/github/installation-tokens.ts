@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 
 /** GitHub's tokens live an hour. What begins with a token, such as a long clone, takes the rest of the hour. */
 const TOKEN_LIFE_MS = 30 * 60_000;

@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import { visibleText } from "./plain-text.ts";
 
 /** Returns the end of the text at an address that GitHub signed. It goes to another host, so without the token. */

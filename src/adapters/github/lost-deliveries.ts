@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import type { LostEvents, RecoveryStep } from "../../core/inbox/event-recovery.ts";
-import { parseJson } from "../../core/parse-json.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { Log } from "../../core/basics/log.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import type { ReceivedEvent } from "../../core/ports/thread-adapter.ts";
+import type { LostEvents, RecoveryStep } from "../../core/threads/inbox/event-recovery.ts";
 import type { GithubClient } from "./client.ts";
 import { isStored, readEvent } from "./webhook-request.ts";
 

@@ -1,4 +1,4 @@
-import { quotedMailStart } from "../../core/own-words.ts";
+import { quotedMailStart } from "../../core/model/threads/own-words.ts";
 import { splitMarkdown } from "./markdown-parts.ts";
 import { visibleText } from "./plain-text.ts";
 

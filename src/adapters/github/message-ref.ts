@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 
 export const OBJECT_KINDS = ["issue", "pull_request", "issue_comment", "review", "review_comment"] as const;
 /** The kinds of texts on GitHub. Each kind has its own ids. */

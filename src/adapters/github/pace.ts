@@ -1,4 +1,4 @@
-import type { PaceLimit } from "../../core/threads/pace-limit.ts";
+import type { PaceLimit } from "../../core/model/threads/pace-limit.ts";
 
 const CONTENT = ["post", "edit", "reaction"] as const;
 

@@ -1,4 +1,4 @@
-import { withoutTerminalCodes } from "../../core/terminal-codes.ts";
+import { withoutTerminalCodes } from "../../core/basics/terminal-codes.ts";
 
 /** Format characters (zero width, direction marks, tags), fillers and variation selectors that can carry hidden text. */
 const INVISIBLE =

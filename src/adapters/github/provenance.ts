@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { InboundMessage } from "../../core/threads/thread-adapter.ts";
+import type { InboundMessage } from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import type { Account, IncomingMessage } from "./incoming-message.ts";
 

@@ -1,4 +1,4 @@
-import type { PullRequestAccess } from "../../core/pull-requests/pull-requests.ts";
+import type { PullRequestAccess } from "../../core/ports/pull-requests.ts";
 import { contentHash } from "../content-hash.ts";
 import { defuse } from "./defuse.ts";
 import { oneLine } from "./plain-text.ts";

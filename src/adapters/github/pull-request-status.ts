@@ -6,7 +6,7 @@ import {
   type PullRequestCheck,
   type PullRequestState,
   type PullRequestStatus,
-} from "../../core/pull-requests/pull-request-status.ts";
+} from "../../core/model/repositories/pull-request-status.ts";
 import type { GithubCall } from "./client.ts";
 import { type CommitCheck, readCommitChecks } from "./commit-checks.ts";
 import { oneLine } from "./plain-text.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import type { PullRequest, PullRequestAccess } from "../../core/pull-requests/pull-requests.ts";
-import type { RepositoryName } from "../../core/repositories/repository-name.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { RepositoryName } from "../../core/model/repositories/repository-name.ts";
+import type { PullRequest, PullRequestAccess } from "../../core/ports/pull-requests.ts";
 import type { GithubCall, GithubClient, GithubTokenClient } from "./client.ts";
 import { type Draft, isDescribedBy, newText, renewedText } from "./pull-request-description.ts";
 import { readPullRequest } from "./pull-request-status.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import type { Receipt } from "../../core/threads/thread-adapter.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { Receipt } from "../../core/ports/thread-adapter.ts";
 
 const receiptSchema = z.object({
   kind: z.enum(["issue_comment", "review_comment", "reaction"]),

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { isEnded, type RunState } from "../../core/runs/states.ts";
+import { isEnded, type RunState } from "../../core/model/runs/states.ts";
 import {
   messageKeyOf,
   type Notice,
   ONLY_ON_PAGE,
   type RunCard,
   type UnpushedWork,
-} from "../../core/threads/notice.ts";
-import type { Delivery } from "../../core/threads/thread-adapter.ts";
+} from "../../core/model/threads/notice.ts";
+import type { Delivery } from "../../core/ports/thread-adapter.ts";
 import {
   figures,
   HEADINGS,

@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import { parseJson } from "../../core/parse-json.ts";
-import { isOwnBranch } from "../../core/pull-requests/branch-name.ts";
-import type { Run } from "../../core/runs/run.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import type { Run } from "../../core/model/runs/run.ts";
 import type {
   InboundMessage,
   InboxEvent,
   ReceivedEvent,
   Translation,
   WorkReport,
-} from "../../core/threads/thread-adapter.ts";
+} from "../../core/ports/thread-adapter.ts";
+import { isOwnBranch } from "../../core/work/workspaces/branch-name.ts";
 import type { GithubCall, GithubClient } from "./client.ts";
 import { isRepairable, readCommitChecks } from "./commit-checks.ts";
 import type { BotIdentity } from "./identity.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { Committer, RepositoryAccess } from "../../core/repositories/repository-access.ts";
-import { isAllowedName } from "../../core/repositories/repository-name.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { Log } from "../../core/basics/log.ts";
+import { isAllowedName } from "../../core/model/repositories/repository-name.ts";
+import type { Committer, RepositoryAccess } from "../../core/ports/repository-access.ts";
 import { type GithubClient, installationAnswer } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 import { MovedError } from "./errors.ts";

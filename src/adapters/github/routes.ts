@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import type { Log } from "../../core/ports/log.ts";
-import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
+import type { Log } from "../../core/basics/log.ts";
+import { withTimeout } from "../../core/basics/with-timeout.ts";
+import type { ReceivedEvent } from "../../core/ports/thread-adapter.ts";
 import { DeliveryProblem } from "../delivery-problem.ts";
 import { keepBodiesRaw } from "../raw-webhooks.ts";
 import { RefusedRequests } from "../refused-requests.ts";

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import type { Log } from "../../core/basics/log.ts";
 import {
   type ProvenAccount,
   type SignInAttempt,
   type SignInProvider,
   unproven,
-} from "../../core/people/sign-in-provider.ts";
-import type { Log } from "../../core/ports/log.ts";
+} from "../../core/ports/sign-in-provider.ts";
 import { GithubTokenClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 

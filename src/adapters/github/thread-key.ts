@@ -1,5 +1,5 @@
-import { AppError } from "../../core/errors.ts";
-import type { ThreadKey } from "../../core/ids.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { ThreadKey } from "../../core/basics/ids.ts";
 
 /** An issue, or a pull request with its review threads. Issues and pull requests share their numbers. */
 export interface GithubThread {

@@ -1,7 +1,7 @@
 import type { EmitterWebhookEvent } from "@octokit/webhooks";
-import { AppError } from "../../core/errors.ts";
-import type { RequestKind } from "../../core/policies/policy.ts";
-import type { Deletion, InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { RequestKind } from "../../core/model/policies/policy.ts";
+import type { Deletion, InboundMessage, InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import {
   type Account,

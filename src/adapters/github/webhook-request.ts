@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
-import { parseJson } from "../../core/parse-json.ts";
-import { isOwnBranch } from "../../core/pull-requests/branch-name.ts";
-import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import type { ReceivedEvent } from "../../core/ports/thread-adapter.ts";
+import { isOwnBranch } from "../../core/work/workspaces/branch-name.ts";
 import { conclusionOfStatus, isRepairable } from "./commit-checks.ts";
 import { INSTALLATION_ACTIONS } from "./installation-events.ts";
 import { CHANGED_STATES, isChangedState } from "./reports.ts";

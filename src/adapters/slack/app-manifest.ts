@@ -1,6 +1,6 @@
 import type { AppsManifestCreateArguments } from "@slack/web-api";
 import { stringify } from "yaml";
-import type { GuideStep, InstallationGuide } from "../../core/people/installation-guide.ts";
+import type { GuideStep, InstallationGuide } from "../../core/model/people/installation-guide.ts";
 
 /** What the app needs in its workspace, and the guide that creates it. docs/guides/slack.md has the same manifests. */
 

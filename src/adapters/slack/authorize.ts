@@ -1,6 +1,6 @@
 import type { UsersInfoResponse, WebClient } from "@slack/web-api";
-import type { Role } from "../../core/policies/policy.ts";
-import type { Authorization, InboundMessage } from "../../core/threads/thread-adapter.ts";
+import type { Role } from "../../core/model/policies/policy.ts";
+import type { Authorization, InboundMessage } from "../../core/ports/thread-adapter.ts";
 import { callSlack } from "./client.ts";
 import { slackCodeOf } from "./errors.ts";
 import { userIdOf } from "./thread-key.ts";

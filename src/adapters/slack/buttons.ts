@@ -1,9 +1,9 @@
 import type { types } from "@slack/bolt";
-import type { PermissionOption } from "../../core/agents/agent-runner.ts";
-import { parseRunId, type RunId } from "../../core/ids.ts";
-import type { ChoiceOption } from "../../core/inbox/environment-choice.ts";
-import type { CardQuestion, TurnFiles } from "../../core/threads/notice.ts";
-import type { ButtonAction } from "../../core/threads/thread-adapter.ts";
+import { parseRunId, type RunId } from "../../core/basics/ids.ts";
+import type { PermissionOption } from "../../core/model/runs/agent-update.ts";
+import type { CardQuestion, TurnFiles } from "../../core/model/threads/notice.ts";
+import type { ButtonAction } from "../../core/ports/thread-adapter.ts";
+import type { ChoiceOption } from "../../core/threads/inbox/environment-choice.ts";
 import { defuseLine } from "./defuse.ts";
 
 const OPEN = "errand_open";

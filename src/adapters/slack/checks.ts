@@ -1,9 +1,9 @@
 import type { WebClientOptions } from "@slack/web-api";
 import { z } from "zod";
-import type { AdapterFacts } from "../../core/doctor/adapter-facts.ts";
-import { type Check, fail, ok, warn } from "../../core/doctor/check.ts";
-import { AppError } from "../../core/errors.ts";
-import type { ThreadKey } from "../../core/ids.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { ThreadKey } from "../../core/basics/ids.ts";
+import type { AdapterFacts } from "../../core/ports/adapter-facts.ts";
+import { type Check, fail, ok, warn } from "../../core/ports/check.ts";
 import { clockCheck, eventsCheck, explained, shared } from "../platform-checks.ts";
 import type { WebhookArrivals } from "../webhook-arrivals.ts";
 import { BOT_SCOPES } from "./app-manifest.ts";

@@ -1,5 +1,5 @@
 import { LogLevel, type Logger as SlackLogger, WebClient, type WebClientOptions } from "@slack/web-api";
-import type { Clock } from "../../core/ports/clock.ts";
+import type { Clock } from "../../core/basics/clock.ts";
 import type { SlackConfig } from "./config.ts";
 import { toAppError } from "./errors.ts";
 import { respectRetryAfter } from "./respect-retry-after.ts";

@@ -1,9 +1,9 @@
 import type { WebClient } from "@slack/web-api";
-import { AppError } from "../../core/errors.ts";
-import { parseCommand } from "../../core/inbox/parse-command.ts";
-import type { PrivateCommand } from "../../core/inbox/private-commands.ts";
-import { parseJson } from "../../core/parse-json.ts";
-import type { InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import type { InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
+import { parseCommand } from "../../core/threads/inbox/parse-command.ts";
+import type { PrivateCommand } from "../../core/threads/inbox/private-commands.ts";
 import { authorize } from "./authorize.ts";
 import { callSlack } from "./client.ts";
 import type { Bot } from "./identity.ts";

@@ -1,6 +1,6 @@
 import type { WebClient } from "@slack/web-api";
-import type { Notice, TurnOutcome } from "../../core/threads/notice.ts";
-import type { Delivery, Receipt } from "../../core/threads/thread-adapter.ts";
+import type { Notice, TurnOutcome } from "../../core/model/threads/notice.ts";
+import type { Delivery, Receipt } from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import type { Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";

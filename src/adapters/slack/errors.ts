@@ -1,5 +1,5 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError } from "@slack/web-api";
-import { AppError, type ErrorCode, Misconfigured } from "../../core/errors.ts";
+import { AppError, type ErrorCode, Misconfigured } from "../../core/basics/errors.ts";
 
 const MS_PER_SECOND = 1_000;
 

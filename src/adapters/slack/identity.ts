@@ -1,5 +1,5 @@
 import type { WebClient } from "@slack/web-api";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import { callSlack } from "./client.ts";
 
 /** Who the app is in its workspace. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { MessageFile } from "../../core/threads/thread-adapter.ts";
+import type { MessageFile } from "../../core/ports/thread-adapter.ts";
 
 /** A message that a user posted or edited, in the same shape for `app_mention` and `message` events. */
 export interface IncomingMessage {

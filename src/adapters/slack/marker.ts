@@ -1,6 +1,6 @@
 import type { types } from "@slack/bolt";
-import { messageKeyOf } from "../../core/threads/notice.ts";
-import type { Delivery } from "../../core/threads/thread-adapter.ts";
+import { messageKeyOf } from "../../core/model/threads/notice.ts";
+import type { Delivery } from "../../core/ports/thread-adapter.ts";
 
 /** How a message of the bot is found again after a lost answer. */
 export interface Marker {

@@ -1,6 +1,6 @@
 import type { types } from "@slack/bolt";
 import { z } from "zod";
-import type { ChoiceOption, ChoiceSearch } from "../../core/inbox/environment-choice.ts";
+import type { ChoiceOption, ChoiceSearch } from "../../core/threads/inbox/environment-choice.ts";
 import { choiceOf, requestOfMenu } from "./buttons.ts";
 import { authorSubject } from "./thread-key.ts";
 

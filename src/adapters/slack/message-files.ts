@@ -1,7 +1,7 @@
 import type { WebClient, WebClientOptions } from "@slack/web-api";
-import { AppError } from "../../core/errors.ts";
-import type { RequestFile } from "../../core/input-files/input-file.ts";
-import type { GatheredContext, MessageFile } from "../../core/threads/thread-adapter.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { RequestFile } from "../../core/model/workspaces/input-file.ts";
+import type { GatheredContext, MessageFile } from "../../core/ports/thread-adapter.ts";
 import { callSlack } from "./client.ts";
 import { FILE_BY_ID, parseFile } from "./incoming-message.ts";
 

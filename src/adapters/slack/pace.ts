@@ -1,4 +1,4 @@
-import type { PaceLimit } from "../../core/threads/pace-limit.ts";
+import type { PaceLimit } from "../../core/model/threads/pace-limit.ts";
 
 /**
  * What Slack allows at least: one message a second in a channel, with short bursts; a few hundred messages a minute in a

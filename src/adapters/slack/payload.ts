@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { cleaned } from "../../core/clean-text.ts";
-import { parseJson } from "../../core/parse-json.ts";
-import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
+import { cleaned } from "../../core/basics/clean-text.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import type { ReceivedEvent } from "../../core/ports/thread-adapter.ts";
 import { isIrrelevant } from "./irrelevant-events.ts";
 import { isDirect } from "./thread-key.ts";
 

@@ -1,8 +1,8 @@
 import type { types } from "@slack/bolt";
 import type { ConversationsHistoryArguments, ConversationsRepliesResponse, WebClient } from "@slack/web-api";
-import { AppError } from "../../core/errors.ts";
-import type { ThreadKey } from "../../core/ids.ts";
-import type { Delivery } from "../../core/threads/thread-adapter.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { ThreadKey } from "../../core/basics/ids.ts";
+import type { Delivery } from "../../core/ports/thread-adapter.ts";
 import type { Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";
 import { ignoreCode, ignoreRefusals, refusalClassOf } from "./errors.ts";

@@ -1,4 +1,4 @@
-import type { InboundMessage } from "../../core/threads/thread-adapter.ts";
+import type { InboundMessage } from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import type { Location } from "./thread-key.ts";
 

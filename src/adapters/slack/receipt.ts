@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Receipt } from "../../core/threads/thread-adapter.ts";
+import type { Receipt } from "../../core/ports/thread-adapter.ts";
 
 /** Where a message of the bot is shown. */
 export interface Shown {

@@ -1,9 +1,9 @@
 import type { types } from "@slack/bolt";
-import { PRIVATE_COMMANDS, type PrivateCommandName } from "../../core/inbox/private-commands.ts";
-import { isSettings } from "../../core/inbox/settings-command.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { ReceivedEvent } from "../../core/threads/thread-adapter.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
+import type { Log } from "../../core/basics/log.ts";
+import { withTimeout } from "../../core/basics/with-timeout.ts";
+import type { ReceivedEvent } from "../../core/ports/thread-adapter.ts";
+import { PRIVATE_COMMANDS, type PrivateCommandName } from "../../core/threads/inbox/private-commands.ts";
+import { isSettings } from "../../core/threads/inbox/settings-command.ts";
 import { afterName } from "./command.ts";
 import { defuseMrkdwn } from "./defuse.ts";
 import { commandEvent, type SlackPayload, type SlashCommand } from "./payload.ts";

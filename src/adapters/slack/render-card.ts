@@ -1,6 +1,6 @@
 import type { types } from "@slack/bolt";
-import { isEnded, type RunState } from "../../core/runs/states.ts";
-import { ONLY_ON_PAGE, type RunCard } from "../../core/threads/notice.ts";
+import { isEnded, type RunState } from "../../core/model/runs/states.ts";
+import { ONLY_ON_PAGE, type RunCard } from "../../core/model/threads/notice.ts";
 import {
   figures,
   planLines,

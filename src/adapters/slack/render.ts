@@ -1,6 +1,6 @@
 import type { types } from "@slack/bolt";
-import type { Notice } from "../../core/threads/notice.ts";
-import type { Delivery } from "../../core/threads/thread-adapter.ts";
+import type { Notice } from "../../core/model/threads/notice.ts";
+import type { Delivery } from "../../core/ports/thread-adapter.ts";
 import { HEADINGS } from "../card-words.ts";
 import { answerParts } from "./answer-parts.ts";
 import {

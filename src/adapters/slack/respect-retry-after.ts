@@ -1,5 +1,5 @@
 import type { WebClientOptions } from "@slack/web-api";
-import type { Clock } from "../../core/ports/clock.ts";
+import type { Clock } from "../../core/basics/clock.ts";
 
 type Fetch = NonNullable<WebClientOptions["fetch"]>;
 

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import type { Log } from "../../core/ports/log.ts";
+import type { Log } from "../../core/basics/log.ts";
 import { DeliveryProblem } from "../delivery-problem.ts";
 import { keepBodiesRaw } from "../raw-webhooks.ts";
 import { RefusedRequests } from "../refused-requests.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { parseJson } from "../../core/parse-json.ts";
-import { type ProvenAccount, type SignInProvider, unproven } from "../../core/people/sign-in-provider.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import { type ProvenAccount, type SignInProvider, unproven } from "../../core/ports/sign-in-provider.ts";
 import { authorize } from "./authorize.ts";
 import { type ClientDeps, callSlack, createClient } from "./client.ts";
 import type { SlackConfig } from "./config.ts";

@@ -1,5 +1,5 @@
 import { WebSocket } from "ws";
-import type { Clock, Stop } from "../../core/ports/clock.ts";
+import type { Clock, Stop } from "../../core/basics/clock.ts";
 
 const PAYLOAD_LIMIT_BYTES = 4 * 1024 * 1024;
 const HANDSHAKE_LIMIT_MS = 10_000;

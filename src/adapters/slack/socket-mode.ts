@@ -1,10 +1,10 @@
 import type { WebClient } from "@slack/web-api";
 import { z } from "zod";
-import { type Check, type Finding, fail, ok, warn } from "../../core/doctor/check.ts";
-import { AppError, Misconfigured } from "../../core/errors.ts";
-import { parseJson } from "../../core/parse-json.ts";
-import type { Clock, Stop } from "../../core/ports/clock.ts";
-import type { Log } from "../../core/ports/log.ts";
+import type { Clock, Stop } from "../../core/basics/clock.ts";
+import { AppError, Misconfigured } from "../../core/basics/errors.ts";
+import type { Log } from "../../core/basics/log.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import { type Check, type Finding, fail, ok, warn } from "../../core/ports/check.ts";
 import { callSlack } from "./client.ts";
 import { readCommand, readEvent, readInteraction, type SlackPayload } from "./payload.ts";
 import type { Receiver } from "./receiver.ts";

@@ -1,7 +1,7 @@
 import type { ConversationsRepliesResponse, WebClient } from "@slack/web-api";
-import { AppError } from "../../core/errors.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/threads/thread-adapter.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { Log } from "../../core/basics/log.ts";
+import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/ports/thread-adapter.ts";
 import { callSlack } from "./client.ts";
 import type { Bot } from "./identity.ts";
 import { hasMention, withoutMention } from "./mention.ts";

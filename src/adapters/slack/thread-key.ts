@@ -1,4 +1,4 @@
-import type { ThreadKey } from "../../core/ids.ts";
+import type { ThreadKey } from "../../core/basics/ids.ts";
 
 /** Where a message is. */
 export interface Location {

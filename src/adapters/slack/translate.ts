@@ -1,8 +1,8 @@
 import type { BlockAction, types } from "@slack/bolt";
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import { parseJson } from "../../core/parse-json.ts";
-import type { Author, InboundMessage, InboxEvent, Translation } from "../../core/threads/thread-adapter.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import type { Author, InboundMessage, InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
 import { parseButton } from "./buttons.ts";
 import { remedyOf } from "./errors.ts";
 import type { Bot } from "./identity.ts";

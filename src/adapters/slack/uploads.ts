@@ -1,7 +1,7 @@
 import type { FilesCompleteUploadExternalArguments, WebClient } from "@slack/web-api";
-import { AppError } from "../../core/errors.ts";
-import type { AttachedFile, Notice } from "../../core/threads/notice.ts";
-import type { Delivery } from "../../core/threads/thread-adapter.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { AttachedFile, Notice } from "../../core/model/threads/notice.ts";
+import type { Delivery } from "../../core/ports/thread-adapter.ts";
 import { callSlack } from "./client.ts";
 import { defuseLine, defuseMrkdwn } from "./defuse.ts";
 import { refusalClassOf, slackCodeOf } from "./errors.ts";

@@ -1,9 +1,9 @@
 import { type ClientConnection, client, RequestError } from "@agentclientprotocol/sdk/unstable";
-import type { AgentObserver, AgentRunner, AgentSession, AgentStart } from "../../core/agents/agent-runner.ts";
-import type { Gateway } from "../../core/agents/gateway.ts";
-import { AppError } from "../../core/errors.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
-import { pathsInside } from "../../core/workspaces/workspace.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { withTimeout } from "../../core/basics/with-timeout.ts";
+import { pathsInside } from "../../core/model/workspaces/workspace.ts";
+import type { AgentObserver, AgentRunner, AgentSession, AgentStart } from "../../core/ports/agent-runner.ts";
+import type { Gateway } from "../../core/ports/gateway.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
 import { defaultModelFor, modelFor } from "../agent-models.ts";

@@ -6,17 +6,15 @@ import {
   type Usage,
 } from "@agentclientprotocol/sdk/unstable";
 import { z } from "zod";
+import { AppError } from "../../core/basics/errors.ts";
 import {
-  type AgentSession,
-  type PromptExtras,
-  type PromptImage,
   STOP_REASONS,
   type StopReason,
   type TokenUsage,
   type TurnEnd,
-} from "../../core/agents/agent-runner.ts";
-import type { Gateway } from "../../core/agents/gateway.ts";
-import { AppError } from "../../core/errors.ts";
+} from "../../core/model/runs/agent-update.ts";
+import type { AgentSession, PromptExtras, PromptImage } from "../../core/ports/agent-runner.ts";
+import type { Gateway } from "../../core/ports/gateway.ts";
 import type { AgentDefinition } from "../agent-definition.ts";
 import { bounded, toAppError } from "./agent-error.ts";
 import type { AgentProcess } from "./agent-process.ts";

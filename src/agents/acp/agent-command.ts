@@ -1,6 +1,6 @@
-import type { AgentStart } from "../../core/agents/agent-runner.ts";
-import { gatewayConnection } from "../../core/agents/gateway.ts";
-import { pathsInside, workspaceAccess } from "../../core/workspaces/workspace.ts";
+import { pathsInside, workspaceAccess } from "../../core/model/workspaces/workspace.ts";
+import type { AgentStart } from "../../core/ports/agent-runner.ts";
+import { gatewayConnection } from "../../core/ports/gateway.ts";
 import type { SandboxCommand } from "../../sandboxes/sandbox.ts";
 import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
 

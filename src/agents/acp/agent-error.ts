@@ -1,6 +1,6 @@
 import type { RequestError } from "@agentclientprotocol/sdk/unstable";
 import { z } from "zod";
-import { AppError, type ErrorCode } from "../../core/errors.ts";
+import { AppError, type ErrorCode } from "../../core/basics/errors.ts";
 
 /** An agent may put a whole web page into its message. The status of a run keeps only this much. */
 const MAX_MESSAGE_CHARS = 2_000;

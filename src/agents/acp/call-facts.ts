@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CallFacts, ToolCallUpdate, ToolContent } from "../../core/agents/agent-runner.ts";
+import type { CallFacts, ToolCallUpdate, ToolContent } from "../../core/model/runs/agent-update.ts";
 
 type Diff = Extract<ToolContent, { readonly type: "diff" }>;
 

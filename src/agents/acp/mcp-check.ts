@@ -1,6 +1,6 @@
-import type { AgentStart, LocalMcpServer } from "../../core/agents/agent-runner.ts";
-import { AppError } from "../../core/errors.ts";
-import { withTimeout } from "../../core/with-timeout.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { withTimeout } from "../../core/basics/with-timeout.ts";
+import type { AgentStart, LocalMcpServer } from "../../core/ports/agent-runner.ts";
 import type { Sandbox, SandboxCommand } from "../../sandboxes/sandbox.ts";
 import { initializeLocal } from "./local-mcp-server.ts";
 import { initializeRemote } from "./remote-mcp-server.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
 
 /** What one server may send until it has answered. */
 export const ANSWER_BYTES_MAX = 2 ** 20;

@@ -1,5 +1,5 @@
-import type { Gateway, GatewayTraffic, ModelFailure } from "../../core/agents/gateway.ts";
-import { AppError, type ErrorCode } from "../../core/errors.ts";
+import { AppError, type ErrorCode } from "../../core/basics/errors.ts";
+import type { Gateway, GatewayTraffic, ModelFailure } from "../../core/ports/gateway.ts";
 import { bounded, codeOfStatus, KEY_REMEDY, saysQuotaIsGone } from "./agent-error.ts";
 
 const PRICE_REMEDY =

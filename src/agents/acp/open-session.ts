@@ -7,9 +7,9 @@ import {
   RequestError,
 } from "@agentclientprotocol/sdk/unstable";
 import { z } from "zod";
-import type { AgentStart } from "../../core/agents/agent-runner.ts";
-import { AppError } from "../../core/errors.ts";
-import { pathsInside } from "../../core/workspaces/workspace.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { pathsInside } from "../../core/model/workspaces/workspace.ts";
+import type { AgentStart } from "../../core/ports/agent-runner.ts";
 import type { AgentLaunch } from "../agent-definition.ts";
 import { type OpenedModes, SessionMode } from "./session-mode.ts";
 import { SessionOptions } from "./session-options.ts";

@@ -1,12 +1,11 @@
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk/unstable";
 import type {
-  AgentObserver,
-  AgentStart,
   AgentUpdate,
   PermissionOption,
   PermissionRequest,
   ToolCallUpdate,
-} from "../../core/agents/agent-runner.ts";
+} from "../../core/model/runs/agent-update.ts";
+import type { AgentObserver, AgentStart } from "../../core/ports/agent-runner.ts";
 import { callFactsOf, joinedCall } from "./call-facts.ts";
 import { mapToolCall } from "./update-mapping.ts";
 

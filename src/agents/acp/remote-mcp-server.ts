@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request as openRequest } from "node:http";
 import { StringDecoder } from "node:string_decoder";
-import type { Gateway } from "../../core/agents/gateway.ts";
+import type { Gateway } from "../../core/ports/gateway.ts";
 import {
   ANSWER_BYTES_MAX,
   answerIn,

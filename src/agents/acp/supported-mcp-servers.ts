@@ -1,5 +1,5 @@
 import type { InitializeResponse, McpServer } from "@agentclientprotocol/sdk/unstable";
-import type { AgentStart } from "../../core/agents/agent-runner.ts";
+import type { AgentStart } from "../../core/ports/agent-runner.ts";
 
 export interface SupportedMcpServers {
   readonly servers: McpServer[];

@@ -1,5 +1,5 @@
-import type { AgentUpdate, ToolCallUpdate } from "../../core/agents/agent-runner.ts";
-import { lengthOf, TEXT_LENGTH_MAX } from "../../core/clean-text.ts";
+import { lengthOf, TEXT_LENGTH_MAX } from "../../core/basics/clean-text.ts";
+import type { AgentUpdate, ToolCallUpdate } from "../../core/model/runs/agent-update.ts";
 
 /** Raw data that only programs read is kept up to this size. */
 const MAX_RAW_CHARS = 65_536;

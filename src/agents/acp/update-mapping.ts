@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { AgentUpdate, ToolCallUpdate, ToolContent } from "../../core/agents/agent-runner.ts";
-import { TOOL_STATUSES } from "../../core/agents/agent-runner.ts";
+import type { AgentUpdate, ToolCallUpdate, ToolContent } from "../../core/model/runs/agent-update.ts";
+import { TOOL_STATUSES } from "../../core/model/runs/agent-update.ts";
 
 const text = z.string().nullish();
 const envelope = z.looseObject({ sessionUpdate: z.string() });

@@ -15,7 +15,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import { type AgentDefinition, manifestOf, type NpmPackage } from "../agent-definition.ts";
 import type { AgentPrograms } from "../agent-programs.ts";
 import { type LockTiming, whileLocked } from "./install-lock.ts";

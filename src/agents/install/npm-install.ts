@@ -1,5 +1,5 @@
 import { startProgram } from "../../child-process/start-program.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import type { NpmPackage } from "../agent-definition.ts";
 
 /** How much of the end of npm's output is kept. */

@@ -1,7 +1,7 @@
-import { holderOfKey, isAlive, type KeyHolder, type KnownKey } from "../../core/people/api-key.ts";
-import type { KeyStore } from "../../core/people/people-stores.ts";
-import type { Clock } from "../../core/ports/clock.ts";
+import type { Clock } from "../../core/basics/clock.ts";
+import { holderOfKey, isAlive, type KeyHolder, type KnownKey } from "../../core/model/people/api-key.ts";
 import { CHANNELS, type PubSub, type Unsubscribe } from "../../core/ports/pubsub.ts";
+import type { KeyStore } from "../../core/ports/stores/people-stores.ts";
 import type { KeyHasher } from "./api-keys.ts";
 import { LookupCache } from "./lookup-cache.ts";
 import { UseRecorder } from "./use-recorder.ts";

@@ -1,26 +1,19 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { MadeKey } from "../../core/people/key-service.ts";
+import type { MadeKey } from "../../core/team/keys/key-service.ts";
+import { KEY_PREFIX } from "../http/hide-keys.ts";
 
 const KEY_BYTES = 32;
-const PREFIX = "errand_";
 
 /** Returns a new API key. It is shown once and never stored. */
 export function newApiKey(): string {
-  return `${PREFIX}${randomBytes(KEY_BYTES).toString("base64url")}`;
-}
-
-const KEY = new RegExp(`${PREFIX}[\\w-]{43}`, "g");
-
-/** Hides keys in a text, because a caller may have put one there by mistake. */
-export function hideKeys(text: string): string {
-  return text.replace(KEY, "[redacted]");
+  return `${KEY_PREFIX}${randomBytes(KEY_BYTES).toString("base64url")}`;
 }
 
 const HINT_LENGTH = 5;
 
 /** The beginning of a key: enough for its owner to recognise it, too little to be of use to others. */
 export function keyHint(key: string): string {
-  const shown = key.startsWith(PREFIX) ? PREFIX.length + HINT_LENGTH : HINT_LENGTH;
+  const shown = key.startsWith(KEY_PREFIX) ? KEY_PREFIX.length + HINT_LENGTH : HINT_LENGTH;
   return `${key.slice(0, shown)}…`;
 }
 

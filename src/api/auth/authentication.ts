@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { AppError } from "../../core/errors.ts";
-import { hasScope, type KeyHolder, type Scope, viewerWith } from "../../core/people/api-key.ts";
-import { isOperator, type Principal, type Viewer } from "../../core/people/principal.ts";
-import { guestOf } from "../../core/people/share-link.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { hasScope, type KeyHolder, type Scope, viewerWith } from "../../core/model/people/api-key.ts";
+import { isOperator, type Principal, type Viewer } from "../../core/model/people/principal.ts";
+import { guestOf } from "../../core/model/people/share-link.ts";
 import type { Unsubscribe } from "../../core/ports/pubsub.ts";
 import { callerNetwork } from "../http/caller-network.ts";
 import type { RateLimit } from "../http/rate-limit.ts";

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../core/errors.ts";
+import type { ErrorCode } from "../../core/basics/errors.ts";
 import { ERROR_TABLE } from "../http/error-table.ts";
 import type { RunItem } from "../schemas/run-item.ts";
 

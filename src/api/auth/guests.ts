@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { OpenShareLink } from "../../core/people/share-link.ts";
-import type { ShareLinkService } from "../../core/people/share-link-service.ts";
-import type { Run } from "../../core/runs/run.ts";
+import type { OpenShareLink } from "../../core/model/people/share-link.ts";
+import type { Run } from "../../core/model/runs/run.ts";
+import type { ShareLinkService } from "../../core/team/keys/share-link-service.ts";
 import type { KeyHasher } from "./api-keys.ts";
 import { SignedCookie, type SignedCookieDeps } from "./signed-cookie.ts";
 

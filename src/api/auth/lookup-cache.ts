@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/ports/clock.ts";
+import type { Clock } from "../../core/basics/clock.ts";
 
 /**
  * What was revoked or ended is forgotten at once by a notification. If that is lost, a recent lookup is used for this

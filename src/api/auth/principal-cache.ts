@@ -1,8 +1,8 @@
-import type { PrincipalId, TeamId } from "../../core/ids.ts";
-import type { PeopleStore } from "../../core/people/people-stores.ts";
-import type { Principal } from "../../core/people/principal.ts";
-import type { Clock } from "../../core/ports/clock.ts";
+import type { Clock } from "../../core/basics/clock.ts";
+import type { PrincipalId, TeamId } from "../../core/basics/ids.ts";
+import type { Principal } from "../../core/model/people/principal.ts";
 import { CHANNELS, type PubSub } from "../../core/ports/pubsub.ts";
+import type { PeopleStore } from "../../core/ports/stores/people-stores.ts";
 
 export interface PrincipalCacheDeps {
   readonly people: Pick<PeopleStore, "getMany" | "list">;

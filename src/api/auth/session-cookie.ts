@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { SIGN_IN_MS } from "../../core/people/sign-in-service.ts";
+import { SIGN_IN_MS } from "../../core/team/keys/sign-in-service.ts";
 import { SignedCookie, type SignedCookieDeps } from "./signed-cookie.ts";
 
 /**

@@ -1,7 +1,7 @@
-import type { KeyHolder } from "../../core/people/api-key.ts";
-import { holderOfSignIn, type KnownSignIn } from "../../core/people/sign-in-holder.ts";
-import type { SignInStore } from "../../core/people/sign-in-store.ts";
-import type { Clock } from "../../core/ports/clock.ts";
+import type { Clock } from "../../core/basics/clock.ts";
+import type { KeyHolder } from "../../core/model/people/api-key.ts";
+import { holderOfSignIn, type KnownSignIn } from "../../core/model/people/sign-in-holder.ts";
+import type { SignInStore } from "../../core/ports/stores/sign-in-store.ts";
 import type { KeyHasher } from "./api-keys.ts";
 import { LookupCache } from "./lookup-cache.ts";
 import { UseRecorder } from "./use-recorder.ts";

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../../core/ports/clock.ts";
-import { Signer } from "./signer.ts";
+import type { Clock } from "../../core/basics/clock.ts";
+import { Signer } from "../http/signer.ts";
 
 export interface SignedCookieDeps {
   readonly sessionSecret: string;

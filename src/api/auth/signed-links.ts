@@ -1,8 +1,8 @@
-import { AppError } from "../../core/errors.ts";
-import type { PrincipalId, RunId, TeamId } from "../../core/ids.ts";
-import type { Viewer } from "../../core/people/principal.ts";
-import type { Clock } from "../../core/ports/clock.ts";
-import { Signer } from "./signer.ts";
+import type { Clock } from "../../core/basics/clock.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { PrincipalId, RunId, TeamId } from "../../core/basics/ids.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import { Signer } from "../http/signer.ts";
 
 const LIFETIME_SECONDS = 5 * 60;
 

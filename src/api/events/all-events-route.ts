@@ -1,11 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { invalidMember } from "../../core/errors.ts";
-import { KeyedSemaphore } from "../../core/keyed-semaphore.ts";
-import type { EventLogPosition } from "../../core/runs/event-log.ts";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import { invalidMember } from "../../core/basics/errors.ts";
+import { KeyedSemaphore } from "../../core/basics/keyed-semaphore.ts";
+import type { EventLogPosition } from "../../core/ports/stores/event-log.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
+import { limitsOf } from "../http/api-limits.ts";
 import { limitInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { EventStreamText, LoggedEventPage } from "../schemas/run-event.ts";
@@ -57,7 +58,7 @@ const SCHEMA = {
 };
 
 export function allEventsRoute(deps: ApiDeps, streams: OpenStreams): FastifyPluginAsyncZod {
-  const limits = limitsOf(deps);
+  const limits = limitsOf(deps.limits);
   const cursors = new LogCursors(deps);
   const reads = new KeyedSemaphore(1);
   const reading = { storage: deps.storage, cursors };

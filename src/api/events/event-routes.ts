@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { invalidMember } from "../../core/errors.ts";
-import type { RunEvent } from "../../core/runs/events.ts";
-import type { Run } from "../../core/runs/run.ts";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import { invalidMember } from "../../core/basics/errors.ts";
+import type { RunEvent } from "../../core/model/runs/events.ts";
+import type { Run } from "../../core/model/runs/run.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { RunParams, requireRunId } from "../routes/ids.ts";
+import { limitsOf } from "../http/api-limits.ts";
+import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { limitInQuery, numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { EventStreamText, RunEventPage } from "../schemas/run-event.ts";
@@ -67,7 +68,7 @@ const SCHEMA = {
 };
 
 export function eventRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
-  const limits = limitsOf(deps);
+  const limits = limitsOf(deps.limits);
   const streams = new OpenStreams(limits);
   const followed = new FollowedRuns(deps, limits.pollMs);
   const reading = { scope: "runs:read", acceptsGuest: "any" } as const;

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import type { Unsubscribe } from "../../core/ports/pubsub.ts";
-import type { ApiLimits } from "../api-deps.ts";
+import type { ApiLimits } from "../http/api-limits.ts";
 import { closeAfter, isGone } from "../http/connections.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 

@@ -1,5 +1,5 @@
-import type { LoggedEvent } from "../../core/runs/event-log.ts";
-import type { RunEvent } from "../../core/runs/events.ts";
+import type { RunEvent } from "../../core/model/runs/events.ts";
+import type { LoggedEvent } from "../../core/ports/stores/event-log.ts";
 import { membersWithApiNames } from "../schemas/event-names.ts";
 import type { EventJson, LoggedEventJson } from "../schemas/run-event.ts";
 import type { LogCursors } from "./log-cursor.ts";

@@ -1,7 +1,7 @@
-import type { KeyedSemaphore } from "../../core/keyed-semaphore.ts";
-import type { Viewer } from "../../core/people/principal.ts";
+import type { KeyedSemaphore } from "../../core/basics/keyed-semaphore.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
 import { CHANNELS } from "../../core/ports/pubsub.ts";
-import type { EventLogPosition } from "../../core/runs/event-log.ts";
+import type { EventLogPosition } from "../../core/ports/stores/event-log.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { ChangeSignal } from "./change-signal.ts";
 import { loggedEventText } from "./event-text.ts";

@@ -1,6 +1,6 @@
-import type { RunId } from "../../core/ids.ts";
+import type { RunId } from "../../core/basics/ids.ts";
+import type { Run } from "../../core/model/runs/run.ts";
 import { CHANNELS } from "../../core/ports/pubsub.ts";
-import type { Run } from "../../core/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { eventText } from "./event-text.ts";
 import type { EventPage, FollowedSource, Follower } from "./follower.ts";

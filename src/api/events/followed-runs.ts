@@ -1,5 +1,5 @@
-import type { RunId } from "../../core/ids.ts";
-import type { Run } from "../../core/runs/run.ts";
+import type { RunId } from "../../core/basics/ids.ts";
+import type { Run } from "../../core/model/runs/run.ts";
 import type { EventStream } from "./event-stream.ts";
 import { type FollowDeps, FollowedRun } from "./followed-run.ts";
 import { Follower, type Following } from "./follower.ts";

@@ -1,7 +1,7 @@
-import type { Viewer } from "../../core/people/principal.ts";
-import type { Run } from "../../core/runs/run.ts";
-import { isEnded } from "../../core/runs/states.ts";
-import { isVisible, requireVisible } from "../../core/runs/visibility.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import { isVisible, requireVisible } from "../../core/model/policies/visibility.ts";
+import type { Run } from "../../core/model/runs/run.ts";
+import { isEnded } from "../../core/model/runs/states.ts";
 import type { EventStream } from "./event-stream.ts";
 import { type Audience, audienceOf } from "./visible-log.ts";
 

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
-import { parseRunId } from "../../core/ids.ts";
-import { EVENT_LOG_START, type EventLogPosition } from "../../core/runs/event-log.ts";
-import type { SecretBox } from "../../core/secrets/secret-box.ts";
-import { Signer } from "../auth/signer.ts";
+import { parseRunId } from "../../core/basics/ids.ts";
+import type { SecretBox } from "../../core/basics/secret-box.ts";
+import { EVENT_LOG_START, type EventLogPosition } from "../../core/ports/stores/event-log.ts";
+import { Signer } from "../http/signer.ts";
 
 /** The cursor before the first event. */
 export const START_CURSOR = "start";

@@ -1,6 +1,6 @@
-import type { Viewer } from "../../core/people/principal.ts";
-import type { RunEvent, RunEventBody, RunEventKind } from "../../core/runs/events.ts";
-import type { RunStore } from "../../core/runs/run-store.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import type { RunEvent, RunEventBody, RunEventKind } from "../../core/model/runs/events.ts";
+import type { RunStore } from "../../core/ports/stores/run-store.ts";
 import { statusForGuest } from "../auth/guest-view.ts";
 
 type Log = Pick<RunStore, "readEvents" | "readEventsBefore">;

@@ -1,5 +1,5 @@
-import type { RunId } from "../../core/ids.ts";
-import type { RunPosition, RunQuery } from "../../core/runs/run-query.ts";
+import type { RunId } from "../../core/basics/ids.ts";
+import type { RunPosition, RunQuery } from "../../core/ports/stores/run-query.ts";
 import { SignedCursors } from "./signed-cursors.ts";
 
 type Listing = Omit<RunQuery, "limit" | "after">;

@@ -1,19 +1,24 @@
 import type { Socket } from "node:net";
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../../core/errors.ts";
-import { hideKeys } from "../auth/api-keys.ts";
-import { errorPage } from "../pages/error-page.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import type { AnsweredRequests } from "./connections.ts";
-import { problemOf, retryHeaders, StatusError, statusOf } from "./errors.ts";
+import { type Problem, problemOf, retryHeaders, StatusError, statusOf } from "./errors.ts";
 import { frameworkError } from "./framework-error.ts";
+import { hideKeys } from "./hide-keys.ts";
 import { newRequestId, pathOf } from "./request-id.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
 
 export type ErrorAnswer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
+interface ErrorPages {
+  /** The page for a person whose browser met the error. */
+  readonly errorPage: (problem: Problem) => string;
+  readonly publicUrl: () => string;
+}
+
 /** Answers every error of the server as `application/problem+json`, and as a page to a person with a browser. */
-export function answerErrors(publicUrl: () => string, log: FastifyBaseLogger): ErrorAnswer {
+export function answerErrors(log: FastifyBaseLogger, { errorPage, publicUrl }: ErrorPages): ErrorAnswer {
   return (thrown, request, reply) => {
     const error = asAppError(thrown, request);
     logOnce(log, request.id, { error, thrown });

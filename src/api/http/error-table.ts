@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../core/errors.ts";
+import type { ErrorCode } from "../../core/basics/errors.ts";
 
 interface ErrorRow {
   readonly status: number;

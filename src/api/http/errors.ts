@@ -4,7 +4,7 @@ import {
   type ErrorCode,
   type ErrorOptions,
   TooMany,
-} from "../../core/errors.ts";
+} from "../../core/basics/errors.ts";
 import { ERROR_TABLE } from "./error-table.ts";
 
 /** An error with another status than that of its code: 405, 413, 415, 429, and 422 for a reused idempotency key. */

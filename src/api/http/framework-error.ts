@@ -1,4 +1,4 @@
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import { StatusError } from "./errors.ts";
 
 interface Refusal {

@@ -1,7 +1,7 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
-import type { ApiLimits } from "../api-deps.ts";
+import type { ApiLimits } from "./api-limits.ts";
 import { requestTimeoutAnswer } from "./error-answers.ts";
 
 type Http2Limits = Pick<

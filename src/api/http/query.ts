@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import { invalidMember } from "../../core/errors.ts";
+import { invalidMember } from "../../core/basics/errors.ts";
 import { unwrapped } from "../schemas/unwrapped.ts";
 
 /** The schema library ignores a member of this name, so a filter by it would have no effect. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "../../core/ports/clock.ts";
-import type { ApiLimits } from "../api-deps.ts";
+import type { Clock } from "../../core/basics/clock.ts";
+import type { ApiLimits } from "./api-limits.ts";
 import { callerNetwork } from "./caller-network.ts";
 import { StatusError } from "./errors.ts";
 import { type Bucket, RequestBuckets } from "./request-buckets.ts";

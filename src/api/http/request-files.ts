@@ -1,7 +1,7 @@
-import { invalidMember } from "../../core/errors.ts";
-import type { RequestFile } from "../../core/input-files/input-file.ts";
-import type { ApiLimits } from "../api-deps.ts";
+import { invalidMember } from "../../core/basics/errors.ts";
+import type { RequestFile } from "../../core/model/workspaces/input-file.ts";
 import type { RunAgentRequest } from "../schemas/run-requests.ts";
+import type { ApiLimits } from "./api-limits.ts";
 
 type FileMembers = Pick<RunAgentRequest, "images" | "attachments">;
 type ImageType = NonNullable<FileMembers["images"]>[number]["mime_type"];

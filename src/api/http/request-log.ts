@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { hideKeys } from "../auth/api-keys.ts";
+import { hideKeys } from "./hide-keys.ts";
 import { pathOf } from "./request-id.ts";
 
 /** Probes and files of the pages are frequent and not interesting. */

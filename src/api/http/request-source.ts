@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { CLAIMED_SOURCES, type RunSource } from "../../core/runs/sources.ts";
+import { CLAIMED_SOURCES, type RunSource } from "../../core/model/runs/sources.ts";
 
 /**
  * Where a request to the API comes from. Programs send their key in a header, and may name themselves. The pages have

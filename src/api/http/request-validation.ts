@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AppError, invalidMember } from "../../core/errors.ts";
+import { AppError, invalidMember } from "../../core/basics/errors.ts";
 import { isClearable } from "../schemas/clearable.ts";
 import { hasAtMost } from "../schemas/text.ts";
 import { unwrapped } from "../schemas/unwrapped.ts";

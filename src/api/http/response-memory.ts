@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { lengthOf } from "../../core/clean-text.ts";
-import { CONVERSATION_LENGTH_MAX } from "../../core/conversations/read-conversation.ts";
-import type { RunStore } from "../../core/runs/run-store.ts";
+import { lengthOf } from "../../core/basics/clean-text.ts";
+import type { RunStore } from "../../core/ports/stores/run-store.ts";
+import { CONVERSATION_LENGTH_MAX } from "../../core/requests/conversations/read-conversation.ts";
 import { CallerMemory } from "./caller-memory.ts";
 import { StatusError } from "./errors.ts";
 

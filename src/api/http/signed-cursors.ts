@@ -1,6 +1,6 @@
-import { AppError } from "../../core/errors.ts";
-import { Signer } from "../auth/signer.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import type { PageInfo } from "../schemas/page-info.ts";
+import { Signer } from "./signer.ts";
 
 /**
  * Cursors that the caller sends back for the next page. The signature covers all parameters of the listing. A cursor

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import { StatusError } from "./errors.ts";
 import { pathOf } from "./request-id.ts";
 

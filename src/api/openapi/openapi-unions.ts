@@ -1,12 +1,8 @@
+import { ONE_OF } from "../schemas/one-of.ts";
+
 type Schema = Readonly<Record<string, unknown>>;
 
 const PLACE = "#/components/schemas/";
-
-/**
- * Marks a schema that the document shows as a union: the ids of its variants. A request is checked by the schema itself,
- * because the errors of a union without a tag do not say which variant the caller meant.
- */
-export const ONE_OF = "x-one-of";
 
 /** Completes the unions: variants that are named only, and the member that tells variants apart, if there is one. */
 export function describeUnions<T>(document: T, schemas: Schema): T {

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { KeyHolder, Scope } from "../../core/people/api-key.ts";
-import type { DeviceCode } from "../../core/people/device-code.ts";
-import { grantedBy } from "../../core/people/device-code-service.ts";
-import { plainName } from "../../core/people/plain-name.ts";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import type { KeyHolder, Scope } from "../../core/model/people/api-key.ts";
+import type { DeviceCode } from "../../core/model/people/device-code.ts";
+import { plainName } from "../../core/model/people/plain-name.ts";
+import { grantedBy } from "../../core/team/keys/device-code-service.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
+import { deviceCodesOn } from "../auth/device-codes.ts";
 import { parseUserCode } from "../auth/user-codes.ts";
+import { limitsOf } from "../http/api-limits.ts";
 import { requireOwnOrigin } from "../http/request-site.ts";
-import { deviceCodesOn } from "../routes/device-codes.ts";
 import { FORM_BYTES, htmlPage, readForms, textIn } from "./forms.ts";
 import { requireValid, visitorContext } from "./new-sign-in.ts";
 import { fill, readPage } from "./page-files.ts";
@@ -45,7 +46,7 @@ interface DeviceFiles {
 export function devicePages(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
   const { hashKey, storage } = deps;
   // Counted per principal: who guesses codes must be signed in.
-  const limiter = new SignInLimiter(deps.clock, limitsOf(deps).failedSignIns);
+  const limiter = new SignInLimiter(deps.clock, limitsOf(deps.limits).failedSignIns);
   const schema = { hide: true };
   const options = { schema, bodyLimit: FORM_BYTES };
   return async (app) => {

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from "fastify";
-import { type AuditContext, auditContextOf } from "../../core/audit/audit-log.ts";
-import type { KeyHolder } from "../../core/people/api-key.ts";
-import type { Principal } from "../../core/people/principal.ts";
-import { type NewSignIn, SignInService } from "../../core/people/sign-in-service.ts";
-import type { Storage } from "../../core/storage.ts";
+import type { KeyHolder } from "../../core/model/people/api-key.ts";
+import { type AuditContext, auditContextOf } from "../../core/model/people/audit.ts";
+import type { Principal } from "../../core/model/people/principal.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
+import { type NewSignIn, SignInService } from "../../core/team/keys/sign-in-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { newToken } from "../auth/api-keys.ts";
 

@@ -1,18 +1,18 @@
 import staticFiles from "@fastify/static";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../../core/errors.ts";
-import { viewerWith } from "../../core/people/api-key.ts";
-import type { Viewer } from "../../core/people/principal.ts";
-import { guestOf } from "../../core/people/share-link.ts";
-import type { Run } from "../../core/runs/run.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { viewerWith } from "../../core/model/people/api-key.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import { guestOf } from "../../core/model/people/share-link.ts";
+import type { Run } from "../../core/model/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
-import { requireRunId } from "../routes/ids.ts";
+import { hasShareToken, takeShareToken } from "../auth/share-token.ts";
+import { requireRunId } from "../schemas/ids.ts";
 import { type AppPage, addApp, type VisitorKind } from "./app-page.ts";
 import { problemOfApp, readApp } from "./built-app.ts";
 import { PAGE_NAMES, returnPath } from "./forms.ts";
 import { ASSETS_DIRECTORY, fill, readPage } from "./page-files.ts";
-import { hasShareToken, takeShareToken } from "./share-token.ts";
 import { askAgain } from "./silent-sign-in.ts";
 
 /** A signed-in user, or the guest of a share link. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { ERROR_CODES, endStateOf } from "../../core/errors.ts";
+import { ERROR_CODES, endStateOf } from "../../core/basics/errors.ts";
 import { ERROR_TABLE } from "../http/error-table.ts";
 import { fill, readPage } from "./page-files.ts";
 

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { parseJson } from "../../core/parse-json.ts";
-import type { KeyHolder } from "../../core/people/api-key.ts";
-import { plainName } from "../../core/people/plain-name.ts";
-import type { ProvenAccount, SignInProvider } from "../../core/people/sign-in-provider.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import type { KeyHolder } from "../../core/model/people/api-key.ts";
+import { plainName } from "../../core/model/people/plain-name.ts";
+import type { ProvenAccount, SignInProvider } from "../../core/ports/sign-in-provider.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
 import { SignedCookie } from "../auth/signed-cookie.ts";

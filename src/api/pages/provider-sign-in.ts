@@ -1,14 +1,14 @@
 import type { FastifyRequest } from "fastify";
-import { AppError } from "../../core/errors.ts";
-import { type Admission, admitAccount } from "../../core/people/admit-account.ts";
-import type { KeyHolder } from "../../core/people/api-key.ts";
-import type { Principal } from "../../core/people/principal.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { KeyHolder } from "../../core/model/people/api-key.ts";
+import type { Principal } from "../../core/model/people/principal.ts";
 import {
   PersonNeeded,
   type ProvenAccount,
   type SignInAttempt,
   type SignInProvider,
-} from "../../core/people/sign-in-provider.ts";
+} from "../../core/ports/sign-in-provider.ts";
+import { type Admission, admitAccount } from "../../core/team/people/admit-account.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { newSignIn, visitorContext } from "./new-sign-in.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../core/ports/clock.ts";
+import type { Clock } from "../../core/basics/clock.ts";
 import { StatusError } from "../http/errors.ts";
 
 const WINDOW_MS = 60_000;

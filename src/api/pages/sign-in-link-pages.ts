@@ -1,12 +1,13 @@
 import type { FastifyInstance } from "fastify";
-import type { KeyHolder } from "../../core/people/api-key.ts";
-import { IdentityService } from "../../core/people/identity-service.ts";
-import type { Principal } from "../../core/people/principal.ts";
-import { isUnrestricted } from "../../core/people/sign-in-holder.ts";
-import type { SignInLink } from "../../core/people/sign-in-link.ts";
-import type { Storage } from "../../core/storage.ts";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import type { KeyHolder } from "../../core/model/people/api-key.ts";
+import type { Principal } from "../../core/model/people/principal.ts";
+import { isUnrestricted } from "../../core/model/people/sign-in-holder.ts";
+import type { SignInLink } from "../../core/ports/stores/sign-in-link-store.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
+import { IdentityService } from "../../core/team/people/identity-service.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
+import { limitsOf } from "../http/api-limits.ts";
 import { callerNetwork } from "../http/caller-network.ts";
 import { refuseOtherOrigin, requireOwnOrigin } from "../http/request-site.ts";
 import { continueTo, FORM_BYTES, htmlPage, readForms, returnPath, textIn } from "./forms.ts";
@@ -34,7 +35,7 @@ const JOINED = {
  */
 export function signInLinkPages(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
   const { clock, hashKey, storage } = deps;
-  const limiter = new SignInLimiter(clock, limitsOf(deps).failedSignIns);
+  const limiter = new SignInLimiter(clock, limitsOf(deps.limits).failedSignIns);
   const schema = { hide: true };
   return async (app) => {
     const [confirm, join] = [await readPage("sign-in-link"), await readPage("sign-in-link-join")];

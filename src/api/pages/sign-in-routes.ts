@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { AppError } from "../../core/errors.ts";
-import type { KeyHolder } from "../../core/people/api-key.ts";
-import { SignInService } from "../../core/people/sign-in-service.ts";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { KeyHolder } from "../../core/model/people/api-key.ts";
+import { SignInService } from "../../core/team/keys/sign-in-service.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
+import { limitsOf } from "../http/api-limits.ts";
 import { callerNetwork } from "../http/caller-network.ts";
 import { refuseOtherOrigin, requireOwnOrigin } from "../http/request-site.ts";
 import { continueTo, FORM_BYTES, htmlPage, isForm, readForms, returnPath, textIn } from "./forms.ts";
@@ -15,7 +16,7 @@ const REFUSED = "This key was not accepted.";
 
 /** Signs in to the pages with an API key, and signs out. */
 export function signInRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
-  const limiter = new SignInLimiter(deps.clock, limitsOf(deps).failedSignIns);
+  const limiter = new SignInLimiter(deps.clock, limitsOf(deps.limits).failedSignIns);
   const schema = { hide: true };
   return async (app) => {
     const signIn = await readPage("sign-in");

@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { isProofDue } from "../../core/people/sign-in-holder.ts";
+import { isProofDue } from "../../core/model/people/sign-in-holder.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
+import { hasShareToken } from "../auth/share-token.ts";
 import { returnPath } from "./forms.ts";
-import { hasShareToken } from "./share-token.ts";
 
 /** How long a page is shown without a new proof after the last attempt, so that no attempt can lead to a loop. */
 const PAUSE_MS = 5 * 60_000;

@@ -1,14 +1,14 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { CatalogueEntry } from "../../core/agents/agent-catalogue.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { CatalogueEntry } from "../../core/ports/agent-catalogue.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import { agentJson, ListCatalogueResponse, ListModelsResponse, modelsJson } from "../schemas/agents.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentResponse } from "../schemas/run-requests.ts";
 import { createdOf } from "./create-run.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 const tags = ["agents"];
 const reading = { scope: "runs:read" } as const;

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { AuditQuery } from "../../core/audit/audit-log.ts";
-import type { TeamId } from "../../core/ids.ts";
+import type { TeamId } from "../../core/basics/ids.ts";
+import type { AuditQuery } from "../../core/ports/stores/audit-log.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { SignedCursors } from "../http/signed-cursors.ts";

@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
-import { RunParams, requireRunId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 type CancelDeps = Pick<ApiDeps, "runs">;
 

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { parseRunId, type RunId } from "../../core/ids.ts";
-import type { CancelStatus } from "../../core/runs/cancel-many.ts";
+import { parseRunId, type RunId } from "../../core/basics/ids.ts";
+import type { CancelStatus } from "../../core/requests/cancel-many.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import { CancelRunsRequest, CancelRunsResponse } from "../schemas/cancel-runs.ts";
 import { problems } from "../schemas/problem.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 const SCHEMA = {
   operationId: "cancelRuns",

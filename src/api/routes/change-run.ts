@@ -1,14 +1,15 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { limitsOf } from "../http/api-limits.ts";
 import { requireCharacters } from "../http/request-validation.ts";
+import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunItem } from "../schemas/run-item.ts";
 import { RunUpdate } from "../schemas/run-requests.ts";
 import { SUCCESS } from "../schemas/success.ts";
-import { RunParams, requireRunId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { readerOf, runItem } from "./run-items.ts";
 
 const PATH = "/agent/runs/:runId";
@@ -36,7 +37,7 @@ const DELETE = {
 
 /** Changes and deletes runs. */
 export function changeRunRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const limits = limitsOf(deps);
+  const limits = limitsOf(deps.limits);
   return async (app) => {
     app.patch(PATH, { schema: UPDATE, config }, async (request, reply) => {
       const { metadata, title } = request.body;

@@ -1,26 +1,30 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { invalidMember } from "../../core/basics/errors.ts";
+import { parseRunId } from "../../core/basics/ids.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import type { Run } from "../../core/model/runs/run.ts";
 import {
   newestRunOf,
   type ConversationQuery as PartOfConversation,
   readConversation,
-} from "../../core/conversations/read-conversation.ts";
-import { TIMELINE_KINDS, type TimelineEntry, timelineOf } from "../../core/conversations/timeline.ts";
-import { invalidMember } from "../../core/errors.ts";
-import { parseRunId } from "../../core/ids.ts";
-import type { Viewer } from "../../core/people/principal.ts";
+} from "../../core/requests/conversations/read-conversation.ts";
+import {
+  TIMELINE_KINDS,
+  type TimelineEntry,
+  timelineOf,
+} from "../../core/requests/conversations/timeline.ts";
 import { eventPages } from "../../core/runs/event-pages.ts";
-import type { Run } from "../../core/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { audienceOf, visibleLog } from "../events/visible-log.ts";
 import type { ResponseMemory } from "../http/response-memory.ts";
 import { ConversationResponse, conversationOf } from "../schemas/conversation.ts";
+import { RunParams, requireId, requireRunId } from "../schemas/ids.ts";
 import { numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunTimeline, timelineEventOf } from "../schemas/timeline.ts";
-import { RunParams, requireId, requireRunId } from "./ids.ts";
 
 const config = { scope: "runs:read" } as const;
 const configOfRun = { ...config, acceptsGuest: "any" } as const;

@@ -1,27 +1,28 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { PrincipalId } from "../../core/ids.ts";
-import { storeInputFiles } from "../../core/input-files/input-file.ts";
-import { requireOnBehalfOf } from "../../core/people/on-behalf-of.ts";
-import type { Viewer } from "../../core/people/principal.ts";
-import type { NewRun } from "../../core/runs/new-run.ts";
-import type { Run, RunConfig } from "../../core/runs/run.ts";
+import type { PrincipalId } from "../../core/basics/ids.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import { requireVisible } from "../../core/model/policies/visibility.ts";
+import type { Run, RunConfig } from "../../core/model/runs/run.ts";
+import type { NewRun } from "../../core/requests/prepare/new-run.ts";
+import { storeInputFiles } from "../../core/requests/prepare/store-input-files.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
-import { requireVisible } from "../../core/runs/visibility.ts";
-import { newRunWaitsFor } from "../../core/runs/waiting-for.ts";
-import { requireRunWebhook, runWebhook } from "../../core/webhooks/run-webhook.ts";
-import type { Availability } from "../../core/workers/capacity.ts";
-import { type ApiDeps, type ApiLimits, limitsOf } from "../api-deps.ts";
+import { requireOnBehalfOf } from "../../core/team/people/on-behalf-of.ts";
+import { requireRunWebhook, runWebhook } from "../../core/team/webhooks/run-webhook.ts";
+import type { Availability } from "../../core/upkeep/capacity.ts";
+import { newRunWaitsFor } from "../../core/upkeep/waiting-for.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { holderOf, viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { type ApiLimits, limitsOf } from "../http/api-limits.ts";
 import { ignoredOf } from "../http/ignored-members.ts";
 import { requestFilesOf } from "../http/request-files.ts";
 import { sourceOf } from "../http/request-source.ts";
 import { requireBytes, requireCharacters, requireConfigBytes } from "../http/request-validation.ts";
+import { requireId, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
 import { waitingForItem } from "../schemas/waiting-for.ts";
 import { findContinued } from "./conversations.ts";
-import { requireId, requireRunId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { RunSharing } from "./run-sharing.ts";
 
 /** Two addresses with the same behaviour, because public clients use either. */
@@ -34,7 +35,7 @@ const ADDRESSES = [
 const DEFAULT_PROMPT = "Continue.";
 
 export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const limits = limitsOf(deps);
+  const limits = limitsOf(deps.limits);
   const response = { 200: RunAgentResponse, ...problems(400, 401, 403, 404, 409, 413, 422, 429, 503) };
   return async (app) => {
     for (const { path, operationId } of ADDRESSES) {

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { AuditContext } from "../../core/audit/audit-log.ts";
-import { AppError, type DeviceCodeReason } from "../../core/errors.ts";
-import type { DeviceCode } from "../../core/people/device-code.ts";
-import { DEVICE_CODE_MS, DeviceCodeService } from "../../core/people/device-code-service.ts";
-import type { IssuedKey } from "../../core/people/key-service.ts";
-import type { Storage } from "../../core/storage.ts";
+import { AppError, type DeviceCodeReason } from "../../core/basics/errors.ts";
+import type { AuditContext } from "../../core/model/people/audit.ts";
+import type { DeviceCode } from "../../core/model/people/device-code.ts";
+import { DEVICE_CODE_MS } from "../../core/team/keys/device-code-service.ts";
+import type { IssuedKey } from "../../core/team/keys/key-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { makeKey, newToken } from "../auth/api-keys.ts";
+import { newToken } from "../auth/api-keys.ts";
+import { deviceCodesOn } from "../auth/device-codes.ts";
 import { newUserCode } from "../auth/user-codes.ts";
 import { callerNetwork } from "../http/caller-network.ts";
 import { StatusError } from "../http/errors.ts";
@@ -41,14 +41,6 @@ const TOKEN = {
   body: DeviceTokenRequest,
   response: { 200: IssuedKeyItem, ...problems(400, 429, 503) },
 };
-
-/** The service on the stores of one transaction. */
-export function deviceCodesOn(
-  { clock, hashKey }: Pick<ApiDeps, "clock" | "hashKey">,
-  storage: Storage,
-): DeviceCodeService {
-  return new DeviceCodeService({ storage, clock, makeKey: () => makeKey(hashKey) });
-}
 
 export function deviceCodeRoutes(deps: DeviceDeps): FastifyPluginAsyncZod {
   const { hashKey, publicUrl, storage } = deps;

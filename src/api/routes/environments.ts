@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { Environment } from "../../core/environments/environment.ts";
-import { EnvironmentService } from "../../core/environments/environment-service.ts";
-import type { PrincipalId } from "../../core/ids.ts";
-import { isTeamOwned } from "../../core/people/ownership.ts";
-import type { Principal } from "../../core/people/principal.ts";
-import type { LastRuns } from "../../core/usage/run-reports.ts";
+import type { PrincipalId } from "../../core/basics/ids.ts";
+import { isTeamOwned } from "../../core/model/people/ownership.ts";
+import type { Principal } from "../../core/model/people/principal.ts";
+import type { Environment } from "../../core/model/workspaces/environment.ts";
+import type { LastRuns } from "../../core/ports/stores/run-reports.ts";
+import { EnvironmentService } from "../../core/team/records/environment-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import {
   CreateEnvironmentRequest,
   EnvironmentItem,
@@ -17,6 +16,7 @@ import {
   ReplaceEnvironmentRequest,
 } from "../schemas/environment.ts";
 import { creatorInfo } from "../schemas/run-creator.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { type ItemContext, textId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 

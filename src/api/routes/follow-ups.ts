@@ -1,16 +1,17 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { Viewer } from "../../core/people/principal.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import type { FollowUp } from "../../core/model/runs/run.ts";
+import { FOLLOW_UPS_LENGTH_MAX } from "../../core/ports/stores/follow-up-store.ts";
 import type { FollowUpTarget } from "../../core/runs/change-follow-up.ts";
 import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
-import { FOLLOW_UPS_LENGTH_MAX } from "../../core/runs/follow-up-store.ts";
-import type { FollowUp } from "../../core/runs/run.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { limitsOf } from "../http/api-limits.ts";
 import { requireBytes } from "../http/request-validation.ts";
 import { SignedCursors } from "../http/signed-cursors.ts";
+import { RunParams, requireId, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListRunFollowupsQuery,
@@ -20,7 +21,7 @@ import {
   UpdateRunFollowupRequest,
 } from "../schemas/run-followups.ts";
 import { followUpResponseOf, RunFollowupRequest, RunFollowupResponse } from "../schemas/run-requests.ts";
-import { RunParams, requireId, requireRunId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 type FollowUpDeps = Pick<ApiDeps, "limits" | "principals" | "runs" | "sessionSecret">;
 
@@ -85,7 +86,7 @@ export function followUpRoutes(deps: FollowUpDeps, idempotency: Idempotency): Fa
 }
 
 function sendRoute(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { promptBytes } = limitsOf(deps);
+  const { promptBytes } = limitsOf(deps.limits);
   return async (app) => {
     app.post("/agent/runs/:runId/followups", { schema: SEND, config: sending }, async (request, reply) => {
       requireBytes("message", request.body.message, promptBytes);
@@ -124,7 +125,7 @@ function listRoute({ principals, runs, sessionSecret }: FollowUpDeps): FastifyPl
 }
 
 function changeRoutes(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { promptBytes } = limitsOf(deps);
+  const { promptBytes } = limitsOf(deps.limits);
   const path = "/agent/runs/:runId/followups/:followupId";
   return async (app) => {
     app.patch(path, { schema: UPDATE, config: writing }, async (request, reply) => {

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from "fastify";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import type { ApiDeps } from "../api-deps.ts";
 
 /** Reports whether the process is alive (for restarts) and ready (for load balancing). The log says why it is not. */

@@ -1,19 +1,19 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { PrincipalId } from "../../core/ids.ts";
-import { IdentityService } from "../../core/people/identity-service.ts";
+import type { PrincipalId } from "../../core/basics/ids.ts";
+import { IdentityService } from "../../core/team/people/identity-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import {
   IdentityLinkItem,
   identityLinkItem,
   LinkIdentityRequest,
   ListIdentityLinksResponse,
 } from "../schemas/identity-link.ts";
+import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 type LinkDeps = Pick<ApiDeps, "clock" | "storage">;
 

@@ -1,17 +1,17 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import { parseRunId } from "../../core/ids.ts";
-import type { InboxEntry, InboxQuery } from "../../core/inbox/inbox-list.ts";
-import { isOperator, type Viewer } from "../../core/people/principal.ts";
-import type { Storage } from "../../core/storage.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { parseRunId } from "../../core/basics/ids.ts";
+import { isOperator, type Viewer } from "../../core/model/people/principal.ts";
+import type { InboxEntry, InboxQuery } from "../../core/ports/stores/inbox-list.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import { SignedCursors } from "../http/signed-cursors.ts";
+import { requireId } from "../schemas/ids.ts";
 import { InboxItem, inboxItem, ListInboxQuery, ListInboxResponse, OPEN } from "../schemas/inbox.ts";
 import { problems } from "../schemas/problem.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 const LIST = {
   operationId: "listInbox",

@@ -1,10 +1,13 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { TeamId } from "../../core/ids.ts";
-import { type InstallationChanges, InstallationService } from "../../core/people/installation-service.ts";
+import type { TeamId } from "../../core/basics/ids.ts";
+import {
+  type InstallationChanges,
+  InstallationService,
+} from "../../core/team/people/installation-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { requireOperator, viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { requireId } from "../schemas/ids.ts";
 import {
   InstallationItem,
   installationItem,
@@ -13,7 +16,7 @@ import {
 } from "../schemas/installation.ts";
 import { installationGuideItem, ListInstallationGuidesResponse } from "../schemas/installation-guide.ts";
 import { problems } from "../schemas/problem.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 const tags = ["people"];
 

@@ -1,12 +1,11 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { PrincipalId } from "../../core/ids.ts";
-import { KeyService, type NewKey } from "../../core/people/key-service.ts";
-import type { Storage } from "../../core/storage.ts";
+import type { PrincipalId } from "../../core/basics/ids.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
+import { KeyService, type NewKey } from "../../core/team/keys/key-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { makeKey } from "../auth/api-keys.ts";
 import { holderOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import {
   CreateKeyRequest,
   IssuedKeyItem,
@@ -18,9 +17,10 @@ import {
   RotateKeyRequest,
   UpdateKeyRequest,
 } from "../schemas/api-key.ts";
+import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 type KeyDeps = Pick<ApiDeps, "clock" | "hashKey" | "storage">;
 

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { McpServer } from "../../core/mcp-servers/mcp-server.ts";
-import { McpServerService } from "../../core/mcp-servers/mcp-server-service.ts";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import type { McpServer } from "../../core/model/secrets/mcp-server.ts";
+import { McpServerService } from "../../core/team/records/mcp-server-service.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { limitsOf } from "../http/api-limits.ts";
 import { requireBytes } from "../http/request-validation.ts";
 import {
   ListMcpServersResponse,
@@ -11,6 +11,7 @@ import {
   mcpServerEditOf,
   mcpServerItem,
 } from "../schemas/mcp-server.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { uuidId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 
@@ -19,7 +20,7 @@ export function mcpServerRoutes(
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   const { clock, secrets: box, storage } = deps;
-  const { configBytes } = limitsOf(deps);
+  const { configBytes } = limitsOf(deps.limits);
   const requireSize = ({ config }: McpServerRequest) =>
     requireBytes("config", JSON.stringify(config), configBytes);
   return resourceRoutes(storage, idempotency, {

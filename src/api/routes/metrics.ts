@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import { Gauge, Registry } from "prom-client";
-import { STORED_KINDS, type StoredBytes } from "../../core/doctor/stored-bytes.ts";
-import type { LiveWorker } from "../../core/workers/worker.ts";
+import type { LiveWorker } from "../../core/model/workers/worker.ts";
+import { STORED_KINDS, type StoredBytes } from "../../core/upkeep/stored-bytes.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { requireOperator } from "../auth/authentication.ts";
 

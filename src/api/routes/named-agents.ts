@@ -1,20 +1,21 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import type { PrincipalId } from "../../core/ids.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { PrincipalId } from "../../core/basics/ids.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import type { RunConfig } from "../../core/model/runs/run.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
 import {
   type KnownAgent,
   type NamedAgentEdit,
   NamedAgentService,
-} from "../../core/people/named-agent-service.ts";
-import type { Viewer } from "../../core/people/principal.ts";
-import type { RunConfig } from "../../core/runs/run.ts";
-import type { Storage } from "../../core/storage.ts";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
+} from "../../core/team/records/named-agent-service.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { limitsOf } from "../http/api-limits.ts";
 import { ignoredOf } from "../http/ignored-members.ts";
 import { requireBytes } from "../http/request-validation.ts";
+import { requireId } from "../schemas/ids.ts";
 import {
   CreateNamedAgentRequest,
   ListNamedAgentsResponse,
@@ -25,7 +26,7 @@ import {
   UpdateNamedAgentRequest,
 } from "../schemas/named-agent.ts";
 import { problems } from "../schemas/problem.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 type NamedAgentDeps = Pick<ApiDeps, "clock" | "limits" | "runs" | "storage">;
 
@@ -149,7 +150,7 @@ function storable<Edit extends Pick<NamedAgentEdit, "config">>(
 
 /** Errors name the members as requests do. */
 function requireUsableConfig(deps: NamedAgentDeps, config: RunConfig): void {
-  const limits = limitsOf(deps);
+  const limits = limitsOf(deps.limits);
   const { base_prompt, ...others } = config;
   requireBytes("prompt", base_prompt, limits.basePromptBytes);
   requireBytes("mcp_servers", JSON.stringify(others), limits.configBytes);

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import { parseId, parseRunId, type TeamId } from "../../core/ids.ts";
-import type { LoggedNotice, NoticeQuery } from "../../core/outbox/notice-log.ts";
-import type { Storage } from "../../core/storage.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { parseId, parseRunId, type TeamId } from "../../core/basics/ids.ts";
+import type { LoggedNotice, NoticeQuery } from "../../core/ports/stores/notice-log.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import { SignedCursors } from "../http/signed-cursors.ts";
+import { requireId } from "../schemas/ids.ts";
 import { ListNoticesQuery, ListNoticesResponse, NoticeItem, noticeItem } from "../schemas/notices.ts";
 import { problems } from "../schemas/problem.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 const PATH = "/agent/notices";
 const tags = ["threads"];

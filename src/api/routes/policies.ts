@@ -1,19 +1,19 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { PrincipalId, TeamId } from "../../core/ids.ts";
-import { getPrincipal } from "../../core/people/principal-service.ts";
+import type { PrincipalId, TeamId } from "../../core/basics/ids.ts";
 import {
   BUILTIN_POLICIES,
   findBuiltinPolicy,
   requireChangeable,
-} from "../../core/policies/builtin-policies.ts";
-import { type ActionRequest, evaluatePolicies } from "../../core/policies/evaluate-policies.ts";
-import type { Policy } from "../../core/policies/policy.ts";
-import { inOrder } from "../../core/rules/rule.ts";
-import { RuleService } from "../../core/rules/rule-service.ts";
-import type { Storage } from "../../core/storage.ts";
+} from "../../core/model/policies/builtin-policies.ts";
+import { type ActionRequest, evaluatePolicies } from "../../core/model/policies/evaluate-policies.ts";
+import type { Policy } from "../../core/model/policies/policy.ts";
+import { inOrder } from "../../core/model/policies/rule.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
+import { getPrincipal } from "../../core/team/people/principal-service.ts";
+import { RuleService } from "../../core/team/policies/rule-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { requireId } from "../schemas/ids.ts";
 import {
   EvaluatePolicyRequest,
   ListPoliciesResponse,
@@ -25,7 +25,7 @@ import {
   verdictItem,
 } from "../schemas/policy.ts";
 import { problems } from "../schemas/problem.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { uuidId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 

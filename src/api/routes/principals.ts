@@ -1,14 +1,14 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { PrincipalId, TeamId } from "../../core/ids.ts";
+import type { PrincipalId, TeamId } from "../../core/basics/ids.ts";
 import {
   type NewPrincipal,
   type PrincipalChanges,
   PrincipalService,
-} from "../../core/people/principal-service.ts";
+} from "../../core/team/people/principal-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { requireId } from "../schemas/ids.ts";
 import {
   CreatePrincipalRequest,
   ListPrincipalsResponse,
@@ -18,7 +18,7 @@ import {
 } from "../schemas/principal.ts";
 import { problems } from "../schemas/problem.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 type PrincipalDeps = Pick<ApiDeps, "clock" | "storage">;
 

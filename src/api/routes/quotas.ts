@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { TeamId } from "../../core/ids.ts";
-import { QuotaService } from "../../core/quotas/quota-service.ts";
+import type { TeamId } from "../../core/basics/ids.ts";
+import { QuotaService } from "../../core/team/records/quota-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { holderOf, viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListQuotasResponse, listQuotasResponse, quotasOf, SetQuotasRequest } from "../schemas/quota.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 const GET = {
   operationId: "listQuotas",

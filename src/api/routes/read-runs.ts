@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { RunPage, RunQuery } from "../../core/runs/run-query.ts";
+import type { RunPage, RunQuery } from "../../core/ports/stores/run-query.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { itemForGuest } from "../auth/guest-view.ts";
 import { Cursors } from "../http/cursor.ts";
+import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { filtersOf, ListRunsQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListRunsResponse, RunItem } from "../schemas/run-item.ts";
-import { RunParams, requireRunId } from "./ids.ts";
 import { type Reader, readerOf, runItem, runItemsOf } from "./run-items.ts";
 
 /** The second root is the deprecated one, for existing clients. */

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { parseRunId } from "../../core/ids.ts";
+import { parseRunId } from "../../core/basics/ids.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { problems } from "../schemas/problem.ts";
 

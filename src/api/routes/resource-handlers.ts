@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Viewer } from "../../core/people/principal.ts";
-import type { Storage } from "../../core/storage.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import { SUCCESS } from "../schemas/success.ts";
+import type { Idempotency } from "./idempotency.ts";
 import type { Body, Change, Resource } from "./resource.ts";
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;

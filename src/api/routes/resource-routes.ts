@@ -1,10 +1,10 @@
 import type { FastifySchema } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { z } from "zod";
-import type { Storage } from "../../core/storage.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
 import { type ProblemStatus, problems } from "../schemas/problem.ts";
 import { NoContent, Success } from "../schemas/success.ts";
+import type { Idempotency } from "./idempotency.ts";
 import type { Body, Operation, Resource } from "./resource.ts";
 import { ResourceHandlers } from "./resource-handlers.ts";
 

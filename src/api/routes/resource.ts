@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { Scope } from "../../core/people/api-key.ts";
-import type { Viewer } from "../../core/people/principal.ts";
-import type { Storage } from "../../core/storage.ts";
+import type { Scope } from "../../core/model/people/api-key.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
+import { requireId } from "../schemas/ids.ts";
 import type { ProblemStatus } from "../schemas/problem.ts";
-import { requireId } from "./ids.ts";
 
 /**
  * One kind of a team's records, declared as data for `resourceRoutes`. Handlers, status codes, error responses and

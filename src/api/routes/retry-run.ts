@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { retriedRun } from "../../core/runs/retried-run.ts";
+import { retriedRun } from "../../core/requests/retried-run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import { sourceOf } from "../http/request-source.ts";
+import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentResponse } from "../schemas/run-requests.ts";
 import { createdOf } from "./create-run.ts";
-import { RunParams, requireRunId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 type RetryDeps = Pick<ApiDeps, "runs" | "storage">;
 

@@ -1,19 +1,19 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { requireEnvironment } from "../../core/environments/environment-service.ts";
-import { invalidMember } from "../../core/errors.ts";
-import type { TeamId } from "../../core/ids.ts";
-import { isTeamOwned } from "../../core/people/ownership.ts";
-import type { Viewer } from "../../core/people/principal.ts";
-import { type RoutedRequest, route } from "../../core/routing/route.ts";
-import { routedConfig } from "../../core/routing/routed-config.ts";
-import type { RoutingRule } from "../../core/routing/routing-rule.ts";
-import { inOrder } from "../../core/rules/rule.ts";
-import { RuleService } from "../../core/rules/rule-service.ts";
-import type { RunConfig } from "../../core/runs/run.ts";
-import type { Storage } from "../../core/storage.ts";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
+import { invalidMember } from "../../core/basics/errors.ts";
+import type { TeamId } from "../../core/basics/ids.ts";
+import type { RoutingRule } from "../../core/model/defaults/routing-rule.ts";
+import { isTeamOwned } from "../../core/model/people/ownership.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import { inOrder } from "../../core/model/policies/rule.ts";
+import type { RunConfig } from "../../core/model/runs/run.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
+import { type RoutedRequest, route } from "../../core/requests/routing/route.ts";
+import { routedConfig } from "../../core/requests/routing/routed-config.ts";
+import { RuleService } from "../../core/team/policies/rule-service.ts";
+import { requireEnvironment } from "../../core/team/records/environment-service.ts";
+import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { limitsOf } from "../http/api-limits.ts";
 import { requireConfigBytes } from "../http/request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import {
@@ -26,6 +26,7 @@ import {
   routingRuleEditOf,
   routingRuleItem,
 } from "../schemas/routing-rule.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { uuidId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 
@@ -115,7 +116,7 @@ async function requireUsable(
   config: RoutingRuleRequest["config"] = {},
   creator: Viewer,
 ): Promise<void> {
-  requireConfigBytes("config", config, limitsOf(deps));
+  requireConfigBytes("config", config, limitsOf(deps.limits));
   deps.runs.preparer.requireStorable(config as RunConfig, "config");
   await deps.runs.preparer.requirePullRequestAccess({ creator, config: config as RunConfig }, "config");
 }

@@ -1,16 +1,16 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import { isSameRepository } from "../../core/repositories/repository-name.ts";
-import type { Run } from "../../core/runs/run.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { isSameRepository } from "../../core/model/repositories/repository-name.ts";
+import type { Run } from "../../core/model/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { SignedLinks } from "../auth/signed-links.ts";
 import { attachmentHeader, SignedQuery } from "../http/downloads.ts";
+import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunChanges, repositoryChangesItemOf } from "../schemas/run-changes.ts";
-import { RunParams, requireRunId } from "./ids.ts";
 
 type RunChangesDeps = Pick<ApiDeps, "blobs" | "clock" | "publicUrl" | "runs" | "sessionSecret" | "storage">;
 

@@ -3,10 +3,10 @@ import { z } from "zod";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { ApprovalRequest, PermissionAnswerRequest, RunStateResponse } from "../schemas/run-decisions.ts";
-import { RunParams, requireRunId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
 const response = { 200: RunStateResponse, ...problems(400, 401, 403, 404, 409, 422, 503) };

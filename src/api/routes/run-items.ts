@@ -1,11 +1,11 @@
 import type { FastifyRequest } from "fastify";
-import type { RunId } from "../../core/ids.ts";
-import type { Viewer } from "../../core/people/principal.ts";
-import { type Deciders, waitsForDecision } from "../../core/runs/deciders.ts";
-import type { RequestOrigin } from "../../core/runs/request-origin.ts";
-import type { ListedRun, Run } from "../../core/runs/run.ts";
-import { findResult } from "../../core/runs/run-result.ts";
-import { waitingFor } from "../../core/runs/waiting-for.ts";
+import type { RunId } from "../../core/basics/ids.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import type { RequestOrigin } from "../../core/model/policies/request-origin.ts";
+import type { ListedRun, Run } from "../../core/model/runs/run.ts";
+import { type Deciders, waitsForDecision } from "../../core/requests/deciders.ts";
+import { findResult } from "../../core/requests/run-result.ts";
+import { waitingFor } from "../../core/upkeep/waiting-for.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { sourceOf } from "../http/request-source.ts";

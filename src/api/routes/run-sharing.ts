@@ -1,12 +1,12 @@
-import type { KeyHolder } from "../../core/people/api-key.ts";
-import type { ShareAccess } from "../../core/people/share-link.ts";
-import { ShareLinkService } from "../../core/people/share-link-service.ts";
-import type { Run } from "../../core/runs/run.ts";
-import type { PreparedRun } from "../../core/runs/run-preparer.ts";
+import type { KeyHolder } from "../../core/model/people/api-key.ts";
+import type { ShareAccess } from "../../core/model/people/share-link.ts";
+import type { Run } from "../../core/model/runs/run.ts";
+import type { PreparedRun } from "../../core/requests/prepare/run-preparer.ts";
 import type { TransactionExtras } from "../../core/runs/transaction-extras.ts";
+import { ShareLinkService } from "../../core/team/keys/share-link-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { newToken } from "../auth/api-keys.ts";
-import { shareUrl } from "../pages/share-token.ts";
+import { shareUrl } from "../auth/share-token.ts";
 import { expiryOf } from "../schemas/share-link.ts";
 
 type SharingDeps = Pick<ApiDeps, "clock" | "hashKey" | "publicUrl" | "runs" | "storage">;

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { WebhookDeliveries } from "../../core/webhooks/webhook-deliveries.ts";
+import { WebhookDeliveries } from "../../core/team/webhooks/webhook-deliveries.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import { SignedCursors } from "../http/signed-cursors.ts";
+import { RunParams, requireId, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListWebhookDeliveriesQuery,
@@ -12,7 +12,7 @@ import {
   WebhookDelivery,
   webhookDeliveryOf,
 } from "../schemas/webhook-deliveries.ts";
-import { RunParams, requireId, requireRunId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { pageOf } from "./webhook-deliveries.ts";
 
 const PATH = "/agent/runs/:runId/webhook-deliveries";

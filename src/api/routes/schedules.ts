@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { Environment } from "../../core/environments/environment.ts";
-import { parseId } from "../../core/ids.ts";
-import { isOpenTo } from "../../core/people/ownership.ts";
-import type { Principal, Viewer } from "../../core/people/principal.ts";
-import type { RunConfig } from "../../core/runs/run.ts";
-import type { Schedule } from "../../core/schedules/schedule.ts";
-import { ScheduleService } from "../../core/schedules/schedule-service.ts";
-import { type ApiDeps, limitsOf } from "../api-deps.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { parseId } from "../../core/basics/ids.ts";
+import { isOpenTo } from "../../core/model/people/ownership.ts";
+import type { Principal, Viewer } from "../../core/model/people/principal.ts";
+import type { RunConfig } from "../../core/model/runs/run.ts";
+import type { Schedule } from "../../core/model/schedules/schedule.ts";
+import type { Environment } from "../../core/model/workspaces/environment.ts";
+import { ScheduleService } from "../../core/requests/schedules/schedule-service.ts";
+import type { ApiDeps } from "../api-deps.ts";
+import { limitsOf } from "../http/api-limits.ts";
 import { requireBytes, requireCharacters, requireConfigBytes } from "../http/request-validation.ts";
 import {
   ListSchedulesResponse,
@@ -18,6 +18,7 @@ import {
   scheduleEditOf,
   scheduleItem,
 } from "../schemas/schedule.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { type ItemContext, uuidId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 
@@ -129,7 +130,7 @@ async function requireRunnable(
   }: Pick<ScheduleUpdateRequest, "name" | "prompt" | "agent_config" | "agent_uid">,
   creator: Viewer,
 ): Promise<void> {
-  const limits = limitsOf(deps);
+  const limits = limitsOf(deps.limits);
   requireCharacters("name", name, limits.titleLength);
   requireBytes("prompt", prompt, limits.promptBytes);
   requireConfigBytes("agent_config", config, limits);

@@ -1,10 +1,9 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { Secret } from "../../core/secrets/secret.ts";
-import { type SecretKey, SecretService } from "../../core/secrets/secret-service.ts";
-import type { Storage } from "../../core/storage.ts";
+import type { Secret } from "../../core/model/secrets/secret.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
+import { type SecretKey, SecretService } from "../../core/team/records/secret-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListSecretsResponse,
@@ -14,6 +13,7 @@ import {
   SecretQuery,
   secretItem,
 } from "../schemas/secret.ts";
+import type { Idempotency } from "./idempotency.ts";
 import type { ResourceId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 

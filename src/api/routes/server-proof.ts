@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import type { ApiDeps } from "../api-deps.ts";
 
 const Query = z.object({ nonce: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hexadecimal digits") });

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { ShareLinkService } from "../../core/people/share-link-service.ts";
-import type { Storage } from "../../core/storage.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
+import { ShareLinkService } from "../../core/team/keys/share-link-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { newToken } from "../auth/api-keys.ts";
 import { holderOf, viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
-import { shareUrl } from "../pages/share-token.ts";
+import { shareUrl } from "../auth/share-token.ts";
+import { RunParams, requireId, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   CreateShareLinkRequest,
@@ -16,7 +16,7 @@ import {
   shareLinkItem,
 } from "../schemas/share-link.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
-import { RunParams, requireId, requireRunId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 type ShareLinkDeps = Pick<ApiDeps, "clock" | "hashKey" | "publicUrl" | "storage">;
 

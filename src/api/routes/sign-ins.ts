@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { PrincipalId } from "../../core/ids.ts";
-import { SignInService } from "../../core/people/sign-in-service.ts";
+import type { PrincipalId } from "../../core/basics/ids.ts";
+import { SignInService } from "../../core/team/keys/sign-in-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { holderOf, viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListSignInsResponse, signInItem } from "../schemas/sign-in.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 type SignInRouteDeps = Pick<ApiDeps, "clock" | "storage">;
 

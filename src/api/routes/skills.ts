@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { parseRepositoryName } from "../../core/repositories/repository-name.ts";
-import type { SkillQuery } from "../../core/skills/skill-catalogue.ts";
+import { parseRepositoryName } from "../../core/model/repositories/repository-name.ts";
+import type { SkillQuery } from "../../core/requests/skills/skill-catalogue.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { problems } from "../schemas/problem.ts";

@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { TeamId } from "../../core/ids.ts";
-import { TeamService } from "../../core/people/team-service.ts";
+import type { TeamId } from "../../core/basics/ids.ts";
+import { TeamService } from "../../core/team/people/team-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListTeamsResponse, TeamItem, TeamRequest, TeamUpdateRequest, teamItem } from "../schemas/team.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 type TeamDeps = Pick<ApiDeps, "clock" | "storage">;
 

@@ -1,15 +1,15 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { EnvironmentService } from "../../core/environments/environment-service.ts";
-import { isTeamOwned } from "../../core/people/ownership.ts";
-import type { Viewer } from "../../core/people/principal.ts";
-import type { NewRun } from "../../core/runs/new-run.ts";
+import { isTeamOwned } from "../../core/model/people/ownership.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import type { NewRun } from "../../core/requests/prepare/new-run.ts";
+import { EnvironmentService } from "../../core/team/records/environment-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import { sourceOf } from "../http/request-source.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunAgentResponse } from "../schemas/run-requests.ts";
 import { createdOf } from "./create-run.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { textId } from "./resource.ts";
 
 type TestEnvironmentDeps = Pick<ApiDeps, "clock" | "imageRegistries" | "runs" | "storage">;

@@ -1,14 +1,14 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import { AppError } from "../../core/errors.ts";
-import type { RunId } from "../../core/ids.ts";
-import type { Viewer } from "../../core/people/principal.ts";
-import { isVisible } from "../../core/runs/visibility.ts";
-import type { Storage } from "../../core/storage.ts";
-import type { StoredThread } from "../../core/threads/thread.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { RunId } from "../../core/basics/ids.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import { isVisible } from "../../core/model/policies/visibility.ts";
+import type { StoredThread } from "../../core/model/threads/thread.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { requireId, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListThreadsQuery,
@@ -17,7 +17,7 @@ import {
   ThreadItem,
   threadItem,
 } from "../schemas/thread.ts";
-import { requireId, requireRunId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 const tags = ["threads"];
 const reading = { scope: "runs:read" } as const;

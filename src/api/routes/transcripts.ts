@@ -1,15 +1,15 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import type { Run } from "../../core/model/runs/run.ts";
 import { eventPages } from "../../core/runs/event-pages.ts";
-import type { Run } from "../../core/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { SignedLinks } from "../auth/signed-links.ts";
 import { eventJson } from "../events/event-text.ts";
 import { attachmentHeader, Redirect, SignedQuery } from "../http/downloads.ts";
+import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
-import { RunParams, requireRunId } from "./ids.ts";
 
 type TranscriptDeps = Pick<ApiDeps, "clock" | "runs" | "sessionSecret">;
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { AppError } from "../../core/errors.ts";
-import { usagePeriod } from "../../core/usage/usage-period.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import { usagePeriod } from "../../core/model/usage/usage-period.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { problems } from "../schemas/problem.ts";

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { Storage } from "../../core/storage.ts";
-import { WebhookDeliveries } from "../../core/webhooks/webhook-deliveries.ts";
-import type { WebhookDelivery as Delivery } from "../../core/webhooks/webhook-delivery.ts";
+import type { WebhookDelivery as Delivery } from "../../core/model/webhooks/webhook-delivery.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
+import { WebhookDeliveries } from "../../core/team/webhooks/webhook-deliveries.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { principalOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
 import { SignedCursors } from "../http/signed-cursors.ts";
+import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListWebhookDeliveriesQuery,
@@ -18,7 +18,7 @@ import {
   webhookDeliveryDetailOf,
   webhookDeliveryOf,
 } from "../schemas/webhook-deliveries.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 
 type DeliveryDeps = Pick<ApiDeps, "clock" | "sessionSecret" | "storage">;
 

@@ -1,12 +1,15 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { Storage } from "../../core/storage.ts";
-import { getEndpoint } from "../../core/webhooks/find-endpoint.ts";
-import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
-import { type RevealedWebhook as Revealed, WebhookService } from "../../core/webhooks/webhook-service.ts";
+import type { WebhookEndpoint } from "../../core/model/webhooks/webhook-endpoint.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
+import { getEndpoint } from "../../core/team/webhooks/find-endpoint.ts";
+import {
+  type RevealedWebhook as Revealed,
+  WebhookService,
+} from "../../core/team/webhooks/webhook-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { principalOf } from "../auth/authentication.ts";
-import type { Idempotency } from "../http/idempotency.ts";
+import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListWebhooksResponse,
@@ -19,7 +22,7 @@ import {
   webhookInputOf,
   webhookOf,
 } from "../schemas/webhooks.ts";
-import { requireId } from "./ids.ts";
+import type { Idempotency } from "./idempotency.ts";
 import { uuidId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { ApiKey } from "../../core/people/api-key.ts";
-import { isOperator } from "../../core/people/principal.ts";
-import { TeamService } from "../../core/people/team-service.ts";
+import type { ApiKey } from "../../core/model/people/api-key.ts";
+import { isOperator } from "../../core/model/people/principal.ts";
+import { TeamService } from "../../core/team/people/team-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { holderOf, viewerOf } from "../auth/authentication.ts";
 import { principalItem } from "../schemas/principal.ts";

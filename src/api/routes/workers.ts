@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { hostsOf } from "../../core/workers/worker.ts";
+import { hostsOf } from "../../core/model/workers/worker.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListWorkersResponse, workerItem } from "../schemas/workers.ts";

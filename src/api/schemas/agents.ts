@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AgentModel, CatalogueEntry } from "../../core/agents/agent-catalogue.ts";
+import type { AgentModel, CatalogueEntry } from "../../core/ports/agent-catalogue.ts";
 
 const MODEL_EXAMPLE = {
   id: "demo",

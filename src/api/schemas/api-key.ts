@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type ApiKey, SCOPES } from "../../core/people/api-key.ts";
-import type { IssuedKey } from "../../core/people/key-service.ts";
+import { type ApiKey, SCOPES } from "../../core/model/people/api-key.ts";
+import type { IssuedKey } from "../../core/team/keys/key-service.ts";
 import { Timestamp, TimestampInput, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 100;

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { NETWORK_ACCESSES } from "../../core/environments/environment.ts";
-import { detailsOf, type ExecutedConfig, NOT_COVERED } from "../../core/runs/executed-config.ts";
-import type { Approval, ApprovalInput } from "../../core/runs/run.ts";
+import { detailsOf, type ExecutedConfig, NOT_COVERED } from "../../core/model/runs/executed-config.ts";
+import type { Approval, ApprovalInput } from "../../core/model/runs/run.ts";
+import { NETWORK_ACCESSES } from "../../core/model/workspaces/environment.ts";
 import { Timestamp } from "./text.ts";
 
 const HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";

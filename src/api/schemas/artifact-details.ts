@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Artifact } from "../../core/artifacts/artifact.ts";
-import { AppError } from "../../core/errors.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { Artifact } from "../../core/model/workspaces/artifact.ts";
 import { Timestamp } from "./text.ts";
 
 const download = {

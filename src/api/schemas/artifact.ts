@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Artifact, ArtifactType } from "../../core/artifacts/artifact.ts";
+import type { Artifact, ArtifactType } from "../../core/model/workspaces/artifact.ts";
 import { Timestamp } from "./text.ts";
 
 const ArtifactUid = z.uuid().describe("The artifact's id.");

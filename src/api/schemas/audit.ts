@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ACTOR_TYPES, type AuditEntry } from "../../core/audit/audit-log.ts";
+import { ACTOR_TYPES, type AuditEntry } from "../../core/model/people/audit.ts";
 import { membersWithApiNames } from "./event-names.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./page-info.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CANCEL_STATUSES } from "../../core/runs/cancel-many.ts";
+import { CANCEL_STATUSES } from "../../core/requests/cancel-many.ts";
 
 const RUNS_MAX = 100;
 const RUN_ID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";

@@ -7,7 +7,7 @@ import {
   MESSAGE_ROLES,
   type Message,
   type Step,
-} from "../../core/conversations/conversation.ts";
+} from "../../core/requests/conversations/conversation.ts";
 import { withApiNames } from "./event-names.ts";
 import { Timestamp } from "./text.ts";
 

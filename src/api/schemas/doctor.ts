@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CHECK_STATUSES, type NamedFinding, statusOf } from "../../core/doctor/check.ts";
+import { CHECK_STATUSES, type NamedFinding, statusOf } from "../../core/ports/check.ts";
 
 const EXAMPLE = {
   name: "workers",

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type EnvironmentConfig, NETWORK_ACCESSES } from "../../core/environments/environment.ts";
-import { ENVIRONMENT_SORTS } from "../../core/environments/environment-service.ts";
+import { type EnvironmentConfig, NETWORK_ACCESSES } from "../../core/model/workspaces/environment.ts";
+import { ENVIRONMENT_SORTS } from "../../core/team/records/environment-service.ts";
 import { RunCreatorInfo } from "./run-creator.ts";
 import { Scope } from "./run-item.ts";
 import { RunState } from "./run-requests.ts";

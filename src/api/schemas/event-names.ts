@@ -1,4 +1,4 @@
-import type { RunEventBody } from "../../core/runs/events.ts";
+import type { RunEventBody } from "../../core/model/runs/events.ts";
 
 /** Members whose name in the API is not the one of the code in snake_case. */
 const NAMES = {

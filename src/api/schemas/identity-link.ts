@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { IdentityLink } from "../../core/people/identity.ts";
+import type { IdentityLink } from "../../core/model/people/identity.ts";
 import { Timestamp } from "./text.ts";
 
 const SUBJECT_LENGTH = 300;

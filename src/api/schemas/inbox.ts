@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { InboxEntry } from "../../core/inbox/inbox-list.ts";
-import { DISPOSITIONS } from "../../core/inbox/inbox-result.ts";
+import type { InboxEntry } from "../../core/ports/stores/inbox-list.ts";
+import { DISPOSITIONS } from "../../core/ports/stores/inbox-result.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./page-info.ts";
 import { Timestamp } from "./text.ts";

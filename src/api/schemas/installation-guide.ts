@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { GUIDE_NEED_KINDS, type InstallationGuide } from "../../core/people/installation-guide.ts";
+import { GUIDE_NEED_KINDS, type InstallationGuide } from "../../core/model/people/installation-guide.ts";
 
 const STEP = {
   title: "Create the app",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Installation } from "../../core/people/installation.ts";
+import type { Installation } from "../../core/model/people/installation.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 200;

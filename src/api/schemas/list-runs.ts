@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type PrincipalId, parseRunId } from "../../core/ids.ts";
-import { RUN_SORTS, type RunFilters, wordsOf } from "../../core/runs/run-query.ts";
-import { RUN_SOURCES, type RunSource } from "../../core/runs/sources.ts";
-import { uniformSkillId } from "../../core/skills/skill.ts";
+import { type PrincipalId, parseRunId } from "../../core/basics/ids.ts";
+import { RUN_SOURCES, type RunSource } from "../../core/model/runs/sources.ts";
+import { uniformSkillId } from "../../core/model/skills/skill.ts";
+import { RUN_SORTS, type RunFilters, wordsOf } from "../../core/ports/stores/run-query.ts";
 import { MetadataKey, RunState } from "./run-requests.ts";
 import { TimeInput } from "./text.ts";
 

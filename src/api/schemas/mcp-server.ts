@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { type McpServer, REDACTED } from "../../core/mcp-servers/mcp-server.ts";
-import type { McpServerEdit } from "../../core/mcp-servers/mcp-server-service.ts";
-import type { McpServerConfig as Config } from "../../core/runs/run.ts";
+import type { McpServerConfig as Config } from "../../core/model/runs/run.ts";
+import { type McpServer, REDACTED } from "../../core/model/secrets/mcp-server.ts";
+import type { McpServerEdit } from "../../core/team/records/mcp-server-service.ts";
 import { McpServerConfig } from "./run-config.ts";
 import { Timestamp, textOfBytes, textOfCharacters } from "./text.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { withRedactedValues } from "../../core/mcp-servers/sealed-values.ts";
-import type { KnownAgent, NamedAgentEdit } from "../../core/people/named-agent-service.ts";
-import { problemOfName } from "../../core/secrets/secret.ts";
+import { withRedactedValues } from "../../core/model/secrets/sealed-values.ts";
+import { problemOfName } from "../../core/model/secrets/secret.ts";
+import type { KnownAgent, NamedAgentEdit } from "../../core/team/records/named-agent-service.ts";
 import { clearable } from "./clearable.ts";
 import { Harness, McpServers, SkillSpec } from "./run-config.ts";
 import { Timestamp, textOfBytes, textOfCharacters } from "./text.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type LoggedNotice, NOTICE_KINDS, NOTICE_STATES } from "../../core/outbox/notice-log.ts";
+import { type LoggedNotice, NOTICE_KINDS, NOTICE_STATES } from "../../core/ports/stores/notice-log.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./page-info.ts";
 import { Timestamp } from "./text.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { PERMISSION_KINDS, type PermissionRequest } from "../../core/agents/agent-runner.ts";
-import type { ListedRun } from "../../core/runs/run.ts";
+import { PERMISSION_KINDS, type PermissionRequest } from "../../core/model/runs/agent-update.ts";
+import type { ListedRun } from "../../core/model/runs/run.ts";
 import { Timestamp } from "./text.ts";
 
 /** What a question is about. Events of a run have the same members. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { PrincipalId } from "../../core/ids.ts";
-import { PRINCIPAL_TYPES } from "../../core/people/principal.ts";
-import type { Condition, Considered, Verdict } from "../../core/policies/evaluate-policies.ts";
+import type { PrincipalId } from "../../core/basics/ids.ts";
+import { PRINCIPAL_TYPES } from "../../core/model/people/principal.ts";
+import type { Condition, Considered, Verdict } from "../../core/model/policies/evaluate-policies.ts";
 import {
   ACTIONS_WITH_WORDS,
   type PolicyMatch as Match,
@@ -11,7 +11,7 @@ import {
   RELATIONS,
   REQUEST_KINDS,
   ROLES,
-} from "../../core/policies/policy.ts";
+} from "../../core/model/policies/policy.ts";
 import {
   MatchedText,
   oneOf,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PRINCIPAL_TYPES, type Principal, type Viewer } from "../../core/people/principal.ts";
+import { PRINCIPAL_TYPES, type Principal, type Viewer } from "../../core/model/people/principal.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 200;

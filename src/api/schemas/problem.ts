@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DEVICE_CODE_REASONS, ERROR_CODES } from "../../core/errors.ts";
+import { DEVICE_CODE_REASONS, ERROR_CODES } from "../../core/basics/errors.ts";
 
 const EXAMPLE = {
   type: "https://errand.example.com/problems/invalid_request",

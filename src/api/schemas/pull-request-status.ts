@@ -3,8 +3,8 @@ import {
   CHECK_STATES,
   countChecks,
   PULL_REQUEST_STATES,
-} from "../../core/pull-requests/pull-request-status.ts";
-import type { ListedRun } from "../../core/runs/run.ts";
+} from "../../core/model/repositories/pull-request-status.ts";
+import type { ListedRun } from "../../core/model/runs/run.ts";
 
 export const RunPullRequestStatus = z
   .object({

@@ -4,7 +4,7 @@ import {
   QUOTA_NAMES,
   QUOTA_SCOPES,
   type QuotaUse,
-} from "../../core/quotas/quota.ts";
+} from "../../core/model/usage/quota.ts";
 
 const LIMIT_MAX = 1_000_000_000;
 /** One for each name and scope there is. */

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { withRedactedValues } from "../../core/mcp-servers/sealed-values.ts";
-import type { ConsideredRule, Routing } from "../../core/routing/route.ts";
-import type { RoutedConfig } from "../../core/routing/routed-config.ts";
-import type { RoutingRule } from "../../core/routing/routing-rule.ts";
-import type { RunConfig } from "../../core/runs/run.ts";
+import type { RoutingRule } from "../../core/model/defaults/routing-rule.ts";
+import type { RunConfig } from "../../core/model/runs/run.ts";
+import { withRedactedValues } from "../../core/model/secrets/sealed-values.ts";
+import type { ConsideredRule, Routing } from "../../core/requests/routing/route.ts";
+import type { RoutedConfig } from "../../core/requests/routing/routed-config.ts";
 import {
   MatchedText,
   oneOf,

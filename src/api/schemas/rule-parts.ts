@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Rule } from "../../core/rules/rule.ts";
+import type { Rule } from "../../core/model/policies/rule.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 200;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { FILE_STATUSES, type RepositoryChanges } from "../../core/workspaces/repository-changes.ts";
+import { FILE_STATUSES, type RepositoryChanges } from "../../core/model/workspaces/repository-changes.ts";
 
 const ChangedFile = z
   .object({

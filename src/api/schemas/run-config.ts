@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { SHARE_ACCESSES } from "../../core/people/share-link.ts";
-import { PULL_REQUEST_SETTINGS } from "../../core/runs/run.ts";
-import { skillSpecProblem } from "../../core/skills/skill-spec.ts";
-import { ONE_OF } from "../openapi/openapi-unions.ts";
+import { SHARE_ACCESSES } from "../../core/model/people/share-link.ts";
+import { PULL_REQUEST_SETTINGS } from "../../core/model/runs/run.ts";
+import { skillSpecProblem } from "../../core/model/skills/skill-spec.ts";
+import { ONE_OF } from "./one-of.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
 import { withoutEffect } from "./without-effect.ts";
 

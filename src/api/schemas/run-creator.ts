@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { PrincipalId } from "../../core/ids.ts";
-import type { Principal } from "../../core/people/principal.ts";
+import type { PrincipalId } from "../../core/basics/ids.ts";
+import type { Principal } from "../../core/model/people/principal.ts";
 import { RUN_ITEM_EXAMPLE } from "./run-examples.ts";
 
 export const RunCreatorInfo = z

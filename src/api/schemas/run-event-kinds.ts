@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { TOOL_STATUSES } from "../../core/agents/agent-runner.ts";
-import { ERROR_CODES } from "../../core/errors.ts";
-import { INPUT_KINDS } from "../../core/input-files/input-file.ts";
-import type { RunEventBody, RunEventKind } from "../../core/runs/events.ts";
-import { RUN_MODES } from "../../core/runs/run.ts";
+import { ERROR_CODES } from "../../core/basics/errors.ts";
+import { TOOL_STATUSES } from "../../core/model/runs/agent-update.ts";
+import type { RunEventBody, RunEventKind } from "../../core/model/runs/events.ts";
+import { RUN_MODES } from "../../core/model/runs/run.ts";
+import { INPUT_KINDS } from "../../core/model/workspaces/input-file.ts";
 import type { ApiName } from "./event-names.ts";
 import { QUESTION } from "./permission.ts";
 import { FAILURE_REASON } from "./run-item.ts";

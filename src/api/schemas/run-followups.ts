@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Principal } from "../../core/people/principal.ts";
+import type { Principal } from "../../core/model/people/principal.ts";
+import { FOLLOW_UP_DELIVERIES, type FollowUp, RUN_MODES } from "../../core/model/runs/run.ts";
 import { isWaitingForApproval } from "../../core/runs/approval.ts";
-import { FOLLOW_UP_DELIVERIES, type FollowUp, RUN_MODES } from "../../core/runs/run.ts";
 import { approvalMember, RunApproval } from "./approval.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./page-info.ts";

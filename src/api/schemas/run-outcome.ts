@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { PULL_REQUEST_STATES } from "../../core/pull-requests/pull-request-status.ts";
-import type { ListedRun } from "../../core/runs/run.ts";
-import { outcomeOf, patchLink } from "../../core/runs/run-outcome.ts";
-import { REFUSED_PARTS } from "../../core/runs/stored-outcome.ts";
+import { PULL_REQUEST_STATES } from "../../core/model/repositories/pull-request-status.ts";
+import type { ListedRun } from "../../core/model/runs/run.ts";
+import { outcomeOf, patchLink } from "../../core/model/runs/run-outcome.ts";
+import { REFUSED_PARTS } from "../../core/model/runs/stored-outcome.ts";
 
 export const RunOutcome = z
   .object({

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { FOLLOW_UP_DELIVERIES, RUN_MODES } from "../../core/runs/run.ts";
-import { RUN_STATES } from "../../core/runs/states.ts";
+import { FOLLOW_UP_DELIVERIES, RUN_MODES } from "../../core/model/runs/run.ts";
+import { RUN_STATES } from "../../core/model/runs/states.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
 import { AmbientAgentConfig, checkSkills, SkillSpec } from "./run-config.ts";
 import { RUN_REQUEST_EXAMPLE, RUN_RESPONSE_EXAMPLE } from "./run-examples.ts";

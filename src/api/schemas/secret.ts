@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isTeamOwned } from "../../core/people/ownership.ts";
-import type { Secret } from "../../core/secrets/secret.ts";
+import { isTeamOwned } from "../../core/model/people/ownership.ts";
+import type { Secret } from "../../core/model/secrets/secret.ts";
 import { Scope } from "./run-item.ts";
 import { Timestamp, textOfBytes } from "./text.ts";
 

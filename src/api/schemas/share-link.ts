@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { invalidMember } from "../../core/errors.ts";
-import { SHARE_ACCESSES, type ShareLink } from "../../core/people/share-link.ts";
-import type { NewShareLink } from "../../core/people/share-link-service.ts";
+import { invalidMember } from "../../core/basics/errors.ts";
+import { SHARE_ACCESSES, type ShareLink } from "../../core/model/people/share-link.ts";
+import type { NewShareLink } from "../../core/team/keys/share-link-service.ts";
 import { TimeInput, Timestamp } from "./text.ts";
 
 const DAY_SECONDS = 24 * 60 * 60;

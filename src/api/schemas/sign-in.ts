@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SIGN_IN_METHODS, type SignIn } from "../../core/people/sign-in.ts";
+import { SIGN_IN_METHODS, type SignIn } from "../../core/model/people/sign-in.ts";
 import { Timestamp } from "./text.ts";
 
 const EXAMPLE = {

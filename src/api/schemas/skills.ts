@@ -1,7 +1,11 @@
 import { z } from "zod";
-import { parseRepositoryName } from "../../core/repositories/repository-name.ts";
-import { skillId } from "../../core/skills/skill.ts";
-import { SKILL_SORTS, type SkillGroup, type SkillVariant } from "../../core/skills/skill-catalogue.ts";
+import { parseRepositoryName } from "../../core/model/repositories/repository-name.ts";
+import { skillId } from "../../core/model/skills/skill.ts";
+import {
+  SKILL_SORTS,
+  type SkillGroup,
+  type SkillVariant,
+} from "../../core/requests/skills/skill-catalogue.ts";
 import { Timestamp } from "./text.ts";
 
 /** Examples for the OpenAPI document. A test validates each against its schema. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SHARINGS, type Team } from "../../core/people/team.ts";
+import { SHARINGS, type Team } from "../../core/model/people/team.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 100;

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { RunId } from "../../core/ids.ts";
-import { type StoredThread, VERBOSITIES } from "../../core/threads/thread.ts";
+import type { RunId } from "../../core/basics/ids.ts";
+import { type StoredThread, VERBOSITIES } from "../../core/model/threads/thread.ts";
 import { Timestamp } from "./text.ts";
 
 const RUN_ID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";

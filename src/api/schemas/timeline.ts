@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { TimelineEntry } from "../../core/conversations/timeline.ts";
-import { nameUuid } from "../http/name-uuid.ts";
+import type { TimelineEntry } from "../../core/requests/conversations/timeline.ts";
 import { membersWithApiNames } from "./event-names.ts";
+import { nameUuid } from "./name-uuid.ts";
 import { Timestamp } from "./text.ts";
 
 const RUN_ID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";

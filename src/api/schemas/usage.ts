@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { USAGE_GROUPS, type UsageRow } from "../../core/usage/usage.ts";
+import { USAGE_GROUPS, type UsageRow } from "../../core/model/usage/usage.ts";
 import { RunSourceType } from "./run-item.ts";
 
 const EXAMPLE = {

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Deciders } from "../../core/runs/deciders.ts";
-import { WAIT_REASONS, type WaitingFor } from "../../core/runs/waiting-for.ts";
+import type { Deciders } from "../../core/requests/deciders.ts";
+import { WAIT_REASONS, type WaitingFor } from "../../core/upkeep/waiting-for.ts";
 import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
 import { Timestamp } from "./text.ts";
 

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { REPLAYED_AT_ONCE } from "../../core/webhooks/webhook-deliveries.ts";
 import {
   type WebhookDelivery as Delivery,
   type WebhookTry as Try,
   WEBHOOK_DELIVERY_STATES,
-} from "../../core/webhooks/webhook-delivery.ts";
-import type { TriedWebhook } from "../../core/webhooks/webhook-stores.ts";
+} from "../../core/model/webhooks/webhook-delivery.ts";
+import type { TriedWebhook } from "../../core/ports/stores/webhook-stores.ts";
+import { REPLAYED_AT_ONCE } from "../../core/team/webhooks/webhook-deliveries.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./page-info.ts";
 import { TimeInput, Timestamp } from "./text.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { RUN_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from "../../core/webhooks/event-types.ts";
-import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
-import type { WebhookInput } from "../../core/webhooks/webhook-service.ts";
+import { RUN_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from "../../core/model/webhooks/event-types.ts";
+import type { WebhookEndpoint } from "../../core/model/webhooks/webhook-endpoint.ts";
+import type { WebhookInput } from "../../core/team/webhooks/webhook-service.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 import {
   REVEALED_WEBHOOK_EXAMPLE,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { WorkerHost } from "../../core/workers/worker.ts";
+import type { WorkerHost } from "../../core/model/workers/worker.ts";
 import { Timestamp } from "./text.ts";
 
 const EXAMPLE = {

@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError } from "../basics/errors.ts";
 
 /** There is no such blob, and there never will be. */
 export class BlobGone extends AppError {

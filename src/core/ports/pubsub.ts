@@ -1,4 +1,4 @@
-import type { RunId } from "../ids.ts";
+import type { RunId } from "../basics/ids.ts";
 import type { JobKind } from "./queue.ts";
 
 /** The channels of notifications. */

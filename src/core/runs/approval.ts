@@ -1,12 +1,19 @@
-import type { PrincipalId } from "../ids.ts";
-import type { FollowUpFile, InputFile } from "../input-files/input-file.ts";
-import type { Viewer } from "../people/principal.ts";
-import type { Verdict } from "../policies/evaluate-policies.ts";
+import type { Digest } from "../basics/digest.ts";
+import type { PrincipalId } from "../basics/ids.ts";
+import type { Viewer } from "../model/people/principal.ts";
+import type { Verdict } from "../model/policies/evaluate-policies.ts";
+import { detailsOf, type ExecutedConfig } from "../model/runs/executed-config.ts";
+import type {
+  Approval,
+  ApprovalInput,
+  FollowUp,
+  Run,
+  RunDefinition,
+  StatusMessage,
+} from "../model/runs/run.ts";
+import { requestOf } from "../model/runs/skill-in-run.ts";
+import type { FollowUpFile, InputFile } from "../model/workspaces/input-file.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
-import type { Digest } from "../ports/digest.ts";
-import { requestOf } from "../skills/skill-in-run.ts";
-import { detailsOf, type ExecutedConfig } from "./executed-config.ts";
-import type { Approval, ApprovalInput, FollowUp, Run, RunDefinition, StatusMessage } from "./run.ts";
 
 /** The policy that wants an approval, and why. */
 export type RequiredApproval = Pick<Approval, "policyId" | "reason">;

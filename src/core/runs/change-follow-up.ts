@@ -1,5 +1,7 @@
-import { AppError } from "../errors.ts";
-import type { PrincipalId, RunId } from "../ids.ts";
+import { AppError } from "../basics/errors.ts";
+import type { PrincipalId, RunId } from "../basics/ids.ts";
+import type { Approval, FollowUp, Run } from "../model/runs/run.ts";
+import { isEnded, isWorkedOn } from "../model/runs/states.ts";
 import {
   type ApprovalTools,
   deliverable,
@@ -11,9 +13,7 @@ import {
   type RequiredApproval,
 } from "./approval.ts";
 import { releaseFollowUps } from "./decide-approval.ts";
-import type { Approval, FollowUp, Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
-import { isEnded, isWorkedOn } from "./states.ts";
 
 export interface FollowUpTarget {
   readonly runId: RunId;

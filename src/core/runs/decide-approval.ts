@@ -1,6 +1,8 @@
-import { AppError } from "../errors.ts";
-import type { PrincipalId } from "../ids.ts";
-import type { Viewer } from "../people/principal.ts";
+import { AppError } from "../basics/errors.ts";
+import type { PrincipalId } from "../basics/ids.ts";
+import type { Viewer } from "../model/people/principal.ts";
+import type { Approval, ApprovalInput, FollowUp, Run } from "../model/runs/run.ts";
+import { isEnded, STATE_PHRASES } from "../model/runs/states.ts";
 import {
   type ApprovalTools,
   approvalMessage,
@@ -11,9 +13,7 @@ import {
   objectionTo,
   requestInputs,
 } from "./approval.ts";
-import type { Approval, ApprovalInput, FollowUp, Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
-import { isEnded, STATE_PHRASES } from "./states.ts";
 
 export interface ApprovalDecision {
   readonly approve: boolean;

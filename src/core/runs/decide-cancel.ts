@@ -1,7 +1,7 @@
-import { AppError } from "../errors.ts";
-import type { Viewer } from "../people/principal.ts";
+import { AppError } from "../basics/errors.ts";
+import type { Viewer } from "../model/people/principal.ts";
+import { isEnded, STATE_PHRASES } from "../model/runs/states.ts";
 import type { RunEdit } from "./run-edit.ts";
-import { isEnded, STATE_PHRASES } from "./states.ts";
 
 /**
  * Cancels the run at once and withdraws what was held for it, because the next follow-up would release all of that. A live attempt keeps its lease until its processes are gone: its `RunWatch` sees the new state

@@ -1,13 +1,16 @@
-import type { PermissionOption } from "../agents/agent-runner.ts";
-import { AppError } from "../errors.ts";
-import type { PrincipalId } from "../ids.ts";
-import type { FollowUpFile, InputFile } from "../input-files/input-file.ts";
-import { filesOfFollowUp } from "../input-files/input-paths.ts";
-import { ownWords } from "../own-words.ts";
-import type { PolicyAction } from "../policies/policy.ts";
+import type { Digest } from "../basics/digest.ts";
+import { AppError } from "../basics/errors.ts";
+import type { PrincipalId } from "../basics/ids.ts";
+import type { PolicyAction } from "../model/policies/policy.ts";
+import type { PermissionOption } from "../model/runs/agent-update.ts";
+import { shownQuestion } from "../model/runs/question-text.ts";
+import type { Approval, FollowUpDelivery, PendingPermission, Run, RunMode } from "../model/runs/run.ts";
+import type { RunSource } from "../model/runs/sources.ts";
+import { isEnded } from "../model/runs/states.ts";
+import { ownWords } from "../model/threads/own-words.ts";
+import type { FollowUpFile, InputFile } from "../model/workspaces/input-file.ts";
+import { filesOfFollowUp } from "../model/workspaces/input-paths.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
-import type { Digest } from "../ports/digest.ts";
-import { shownQuestion } from "../turns/question-text.ts";
 import {
   type ApprovalTools,
   followUpInput,
@@ -16,10 +19,7 @@ import {
   type RequiredApproval,
 } from "./approval.ts";
 import { requireApprovalAgain } from "./decide-approval.ts";
-import type { Approval, FollowUpDelivery, PendingPermission, Run, RunMode } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
-import type { RunSource } from "./sources.ts";
-import { isEnded } from "./states.ts";
 
 export interface FollowUpInput {
   readonly message: string;

@@ -1,6 +1,6 @@
-import type { RunId } from "../ids.ts";
-import type { RunEvent, RunEventKind } from "./events.ts";
-import type { RunStore } from "./run-store.ts";
+import type { RunId } from "../basics/ids.ts";
+import type { RunEvent, RunEventKind } from "../model/runs/events.ts";
+import type { RunStore } from "../ports/stores/run-store.ts";
 
 /**
  * A page ends with the event that reaches this size, in bytes of JSON. A single event may have several hundred

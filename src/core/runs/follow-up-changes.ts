@@ -1,7 +1,7 @@
+import type { FollowUp, Run, WaitingFollowUp } from "../model/runs/run.ts";
+import type { RunChange } from "../ports/stores/run-change.ts";
+import type { RunAggregate } from "../ports/stores/run-store.ts";
 import { deliverable, isWaitingForApproval } from "./approval.ts";
-import type { FollowUp, Run, WaitingFollowUp } from "./run.ts";
-import type { RunChange } from "./run-change.ts";
-import type { RunAggregate } from "./run-store.ts";
 
 /** Collects what one change of a run does with its follow-ups. */
 export class FollowUpChanges {

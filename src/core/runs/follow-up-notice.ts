@@ -1,7 +1,6 @@
-import type { Viewer } from "../people/principal.ts";
-import type { Notice } from "../threads/notice.ts";
+import type { Viewer } from "../model/people/principal.ts";
+import type { Notice } from "../model/threads/notice.ts";
 import type { FollowUpInput } from "./decide-follow-up.ts";
-
 import type { TransactionExtras } from "./transaction-extras.ts";
 
 /** Threads show only the beginning of a follow-up. */

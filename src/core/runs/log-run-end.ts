@@ -1,6 +1,6 @@
-import type { Log } from "../ports/log.ts";
-import type { Run } from "./run.ts";
-import { isEnded } from "./states.ts";
+import type { Log } from "../basics/log.ts";
+import type { Run } from "../model/runs/run.ts";
+import { isEnded } from "../model/runs/states.ts";
 
 /**
  * Writes the one log line about the end of a run. Nothing if the run continues. Without a worker, none had it at its

@@ -1,6 +1,6 @@
-import { AppError } from "../errors.ts";
-import type { Run } from "./run.ts";
-import { isEnded } from "./states.ts";
+import { AppError } from "../basics/errors.ts";
+import type { Run } from "../model/runs/run.ts";
+import { isEnded } from "../model/runs/states.ts";
 
 /** A run can be deleted when no worker can write to it. */
 export function requireRemovable({ lease, state }: Run): void {

@@ -1,31 +1,31 @@
-import type { Artifact, NewArtifact } from "../artifacts/artifact.ts";
-import { newId, type PrincipalId } from "../ids.ts";
-import type { InputFile } from "../input-files/input-file.ts";
-import { fileInWorkspace, filesInWorkspace } from "../input-files/input-paths.ts";
-import type { PullRequestStatus } from "../pull-requests/pull-request-status.ts";
-import type { NoticeWriter } from "../threads/notice-writer.ts";
-import type { ThreadBinding } from "../threads/thread.ts";
-import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
+import { newId, type PrincipalId } from "../basics/ids.ts";
+import type { PullRequestStatus } from "../model/repositories/pull-request-status.ts";
+import type { RunEventBody } from "../model/runs/events.ts";
+import {
+  type Approval,
+  type ChangedDetails,
+  changedDetails,
+  type FollowUp,
+  type Run,
+  type RunActivity,
+  type RunDetails,
+  type RunProgress,
+  type StatusMessage,
+} from "../model/runs/run.ts";
+import { countsOf, outcomeOf, withRefused } from "../model/runs/run-outcome.ts";
+import { isEnded, isWorkedOn, type RunState, requireTransition } from "../model/runs/states.ts";
+import type { ThreadBinding } from "../model/threads/thread.ts";
+import type { Artifact, NewArtifact } from "../model/workspaces/artifact.ts";
+import type { InputFile } from "../model/workspaces/input-file.ts";
+import { fileInWorkspace, filesInWorkspace } from "../model/workspaces/input-paths.ts";
+import type { RepositoryChanges } from "../model/workspaces/repository-changes.ts";
+import type { ChangeExtras, LeaseGrant, RunChange } from "../ports/stores/run-change.ts";
+import type { RunAggregate } from "../ports/stores/run-store.ts";
 import { deliverable } from "./approval.ts";
-import type { RunEventBody } from "./events.ts";
 import { FollowUpChanges } from "./follow-up-changes.ts";
-import type {
-  Approval,
-  ChangedDetails,
-  FollowUp,
-  Run,
-  RunActivity,
-  RunDetails,
-  RunProgress,
-  StatusMessage,
-} from "./run.ts";
-import { changedDetails } from "./run.ts";
-import type { ChangeExtras, LeaseGrant, RunChange } from "./run-change.ts";
+import type { NoticeWriter } from "./notice-writer.ts";
 import { deliverJobs, startJobs } from "./run-job.ts";
 import { RunNotices } from "./run-notices.ts";
-import { countsOf, outcomeOf, withRefused } from "./run-outcome.ts";
-import type { RunAggregate } from "./run-store.ts";
-import { isEnded, isWorkedOn, type RunState, requireTransition } from "./states.ts";
 import { warningOf, warningText, withWarning } from "./warnings.ts";
 
 export interface EditTools {

@@ -1,6 +1,6 @@
+import type { Run } from "../model/runs/run.ts";
 import type { Job } from "../ports/queue.ts";
-import type { Run } from "./run.ts";
-import type { RunChange } from "./run-change.ts";
+import type { RunChange } from "../ports/stores/run-change.ts";
 
 /** The job of a queued run, for any worker or for workers of the name that the run asks for. */
 export function runJob({ id, config: { worker_host: host } }: Pick<Run, "id" | "config">): Job {

@@ -1,15 +1,20 @@
-import { withHiddenShown } from "../hidden-characters.ts";
-import type { Notice, TurnOutcome, UnpushedWork } from "../threads/notice.ts";
-import { ONLY_ON_PAGE, type RunCard } from "../threads/notice.ts";
-import { type NoticeWriter, statusText } from "../threads/notice-writer.ts";
-import type { Thread } from "../threads/thread.ts";
-import type { ShownQuestion } from "../turns/question-text.ts";
+import { withHiddenShown } from "../basics/hidden-characters.ts";
+import type { ShownQuestion } from "../model/runs/question-text.ts";
+import type { FollowUp, Run } from "../model/runs/run.ts";
+import { shortfallOf } from "../model/runs/run-outcome.ts";
+import { isEnded, type RunState } from "../model/runs/states.ts";
+import {
+  type Notice,
+  ONLY_ON_PAGE,
+  type RunCard,
+  type TurnOutcome,
+  type UnpushedWork,
+} from "../model/threads/notice.ts";
+import type { Thread } from "../model/threads/thread.ts";
+import type { RunChange } from "../ports/stores/run-change.ts";
+import type { RunAggregate } from "../ports/stores/run-store.ts";
 import { isFirstTurn } from "./follow-up-changes.ts";
-import type { FollowUp, Run } from "./run.ts";
-import type { RunChange } from "./run-change.ts";
-import { shortfallOf } from "./run-outcome.ts";
-import type { RunAggregate } from "./run-store.ts";
-import { isEnded, type RunState } from "./states.ts";
+import { type NoticeWriter, statusText } from "./notice-writer.ts";
 
 /** A message that led to a turn. Without a thread, it came another way. */
 interface RequestMessage {

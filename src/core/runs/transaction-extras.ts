@@ -1,11 +1,11 @@
-import type { AuditContext } from "../audit/audit-log.ts";
-import type { IdempotentResponse } from "../idempotency/idempotent-response.ts";
-import type { InboxResult } from "../inbox/inbox-result.ts";
-import type { Notice } from "../threads/notice.ts";
-import type { ThreadBinding } from "../threads/thread.ts";
+import type { AuditContext } from "../model/people/audit.ts";
+import type { RequestOrigin } from "../model/policies/request-origin.ts";
+import type { FollowUp, Run } from "../model/runs/run.ts";
+import type { Notice } from "../model/threads/notice.ts";
+import type { ThreadBinding } from "../model/threads/thread.ts";
+import type { IdempotentResponse } from "../ports/stores/idempotent-response.ts";
+import type { InboxResult } from "../ports/stores/inbox-result.ts";
 import type { FollowUpEffect } from "./decide-follow-up.ts";
-import type { RequestOrigin } from "./request-origin.ts";
-import type { FollowUp, Run } from "./run.ts";
 import type { RunEdit } from "./run-edit.ts";
 
 /** The origin of a change, and what must be stored in the same transaction as the change. */

@@ -1,5 +1,5 @@
-import { cutText } from "../clean-text.ts";
-import type { RunEventBody } from "./events.ts";
+import { cutText } from "../basics/clean-text.ts";
+import type { RunEventBody } from "../model/runs/events.ts";
 
 /** The first problems say more than those that follow from them. */
 const WARNINGS_MAX = 20;

@@ -1,8 +1,8 @@
-import type { GatewayGrant, RepositoryGrant } from "../../core/agents/gateway.ts";
-import { AppError } from "../../core/errors.ts";
-import type { Log } from "../../core/ports/log.ts";
-import { hostWords } from "../../core/pull-requests/host-words.ts";
-import { presentAddressOf } from "../../core/repositories/moved-repository.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { Log } from "../../core/basics/log.ts";
+import { hostWords } from "../../core/model/repositories/host-words.ts";
+import { presentAddressOf } from "../../core/model/repositories/moved-repository.ts";
+import type { GatewayGrant, RepositoryGrant } from "../../core/ports/gateway.ts";
 import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
 import { forwardResponse } from "../forward-response.ts";
 import type { AuthorizeRepository, GatewayLimits } from "../gateway-options.ts";

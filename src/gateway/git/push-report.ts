@@ -1,5 +1,5 @@
 import { Transform, type TransformCallback } from "node:stream";
-import { hostWords } from "../../core/pull-requests/host-words.ts";
+import { hostWords } from "../../core/model/repositories/host-words.ts";
 import { FLUSH, PktLines, pktLine } from "./pkt-lines.ts";
 import type { PushRequest } from "./push-commands.ts";
 

@@ -1,4 +1,4 @@
-import type { RemoteMcpServer } from "../../core/agents/gateway.ts";
+import type { RemoteMcpServer } from "../../core/ports/gateway.ts";
 import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
 import { forwardResponse } from "../forward-response.ts";
 import type { GatewayLimits } from "../gateway-options.ts";

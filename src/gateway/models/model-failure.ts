@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { ModelFailure } from "../../core/agents/gateway.ts";
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import type { ModelFailure } from "../../core/ports/gateway.ts";
 
 const MESSAGE_CHARS = 500;
 

@@ -1,4 +1,4 @@
-import type { ModelFailure } from "../../core/agents/gateway.ts";
+import type { ModelFailure } from "../../core/ports/gateway.ts";
 import { forwardResponse } from "../forward-response.ts";
 import { contentTypeOf, RESPONSE_CREDENTIALS } from "../headers.ts";
 import type { HeldBody, HeldBytes } from "../held-bytes.ts";

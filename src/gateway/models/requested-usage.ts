@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
 import type { SseEvent } from "./sse-events.ts";
 
 const options = z.looseObject({ include_usage: z.unknown().optional() }).nullish();

@@ -1,5 +1,5 @@
-import type { ModelFailure } from "../../core/agents/gateway.ts";
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
+import type { ModelFailure } from "../../core/ports/gateway.ts";
 import type { Traffic } from "../traffic.ts";
 import type { Provider } from "./dialects.ts";
 import { failureWithin } from "./model-failure.ts";

@@ -1,7 +1,7 @@
 import { chmod, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import { withTimeout } from "../../core/with-timeout.ts";
+import { withTimeout } from "../../core/basics/with-timeout.ts";
 import type { PortForward } from "../sandbox.ts";
 
 export const CONTROL_SOCKET = "orders";

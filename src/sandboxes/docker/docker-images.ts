@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ProgramError } from "../../child-process/run-program.ts";
-import { parseImageName } from "../../core/environments/image-name.ts";
-import type { ImageSource } from "../../core/environments/image-source.ts";
+import { parseImageName } from "../../core/model/workspaces/image-name.ts";
+import type { ImageSource } from "../../core/ports/image-source.ts";
 import { LIBRARY_PATH, type NodeProbe, nodeProbeArgs } from "./container-runtime.ts";
 import { type DockerCli, DockerError, ImageError } from "./docker-cli.ts";
 import { removeContainer } from "./docker-container.ts";

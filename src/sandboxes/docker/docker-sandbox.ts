@@ -1,4 +1,4 @@
-import type { Log } from "../../core/ports/log.ts";
+import type { Log } from "../../core/basics/log.ts";
 import { DEFAULT_IMAGE_RULES, type ImageRules } from "../image-rules.ts";
 import { isOrphan, makeMarker, scopeOf } from "../marked-processes.ts";
 import type { Sandbox, SandboxCommand, SandboxProcess } from "../sandbox.ts";

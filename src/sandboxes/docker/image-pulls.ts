@@ -1,8 +1,8 @@
 import { statfs } from "node:fs/promises";
-import { GIBIBYTE } from "../../core/byte-units.ts";
-import { isListed, parseImageName } from "../../core/environments/image-name.ts";
-import { KeyedSemaphore } from "../../core/keyed-semaphore.ts";
-import type { Log } from "../../core/ports/log.ts";
+import { GIBIBYTE } from "../../core/basics/byte-units.ts";
+import { KeyedSemaphore } from "../../core/basics/keyed-semaphore.ts";
+import type { Log } from "../../core/basics/log.ts";
+import { isListed, parseImageName } from "../../core/model/workspaces/image-name.ts";
 import type { ImageRules } from "../image-rules.ts";
 import { type DockerCli, ImageError } from "./docker-cli.ts";
 

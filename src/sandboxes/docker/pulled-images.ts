@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { parseJson } from "../../core/parse-json.ts";
+import { parseJson } from "../../core/basics/parse-json.ts";
 
 /** One file for each image. Its modification time is the time of the last use. */
 const FOLDER = "pulled-images";

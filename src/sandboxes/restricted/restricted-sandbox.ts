@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
-import { RESTRICTED } from "../../core/workers/worker.ts";
+import { RESTRICTED } from "../../core/model/workers/worker.ts";
 import { startHostProcess } from "../host-process.ts";
 import { sweepOrphans } from "../marked-processes.ts";
 import { imageRefused, refusedProcess } from "../refused-process.ts";

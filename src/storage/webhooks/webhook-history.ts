@@ -1,11 +1,11 @@
+import type { WebhookDelivery } from "../../core/model/webhooks/webhook-delivery.ts";
 import { CHANNELS, type PubSub } from "../../core/ports/pubsub.ts";
-import type { WebhookDelivery } from "../../core/webhooks/webhook-delivery.ts";
 import type {
   ReplayedDeliveries,
   TriedWebhook,
   WebhookDeliveryQuery,
   WebhookHistory,
-} from "../../core/webhooks/webhook-stores.ts";
+} from "../../core/ports/stores/webhook-stores.ts";
 import type { Statements } from "../database.ts";
 import { Prisma } from "../generated/client.ts";
 import { deliveryOf, NOBODY, tryOf } from "./webhook-rows.ts";

@@ -1,8 +1,7 @@
-import type { RunId, TeamId } from "../../core/ids.ts";
-import type { RunSource } from "../../core/runs/sources.ts";
-import { isStateChange, STATE_CHANGE_KINDS } from "../../core/webhooks/event-types.ts";
-import type { VisibleRun } from "../../core/webhooks/webhook-message.ts";
-import type { LogPart, WebhookLog } from "../../core/webhooks/webhook-stores.ts";
+import type { RunId, TeamId } from "../../core/basics/ids.ts";
+import type { RunSource } from "../../core/model/runs/sources.ts";
+import { isStateChange, STATE_CHANGE_KINDS } from "../../core/model/webhooks/event-types.ts";
+import type { LogPart, VisibleRun, WebhookLog } from "../../core/ports/stores/webhook-stores.ts";
 import type { Statements, Tx } from "../database.ts";
 import { parseEventBody } from "../event-body.ts";
 import { OLDEST_OPEN } from "../event-log.ts";

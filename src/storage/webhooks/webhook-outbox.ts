@@ -1,7 +1,7 @@
+import type { NewWebhookDelivery } from "../../core/model/webhooks/webhook-delivery.ts";
+import type { WebhookEndpoint } from "../../core/model/webhooks/webhook-endpoint.ts";
 import { CHANNELS, type PubSub } from "../../core/ports/pubsub.ts";
-import type { NewWebhookDelivery } from "../../core/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
-import type { CompletedTry, TakenWebhook, WebhookOutbox } from "../../core/webhooks/webhook-stores.ts";
+import type { CompletedTry, TakenWebhook, WebhookOutbox } from "../../core/ports/stores/webhook-stores.ts";
 import type { Statements, Tx } from "../database.ts";
 import { Prisma } from "../generated/client.ts";
 import { deliveryColumns, endpointOf, NOBODY, newDeliveryOf } from "./webhook-rows.ts";

@@ -1,12 +1,12 @@
-import type { PrincipalId, RunId, TeamId } from "../../core/ids.ts";
-import type { WebhookEventType, WebhookMessageType } from "../../core/webhooks/event-types.ts";
+import type { PrincipalId, RunId, TeamId } from "../../core/basics/ids.ts";
+import type { WebhookEventType, WebhookMessageType } from "../../core/model/webhooks/event-types.ts";
 import type {
   NewWebhookDelivery,
   WebhookDelivery,
   WebhookDeliveryState,
   WebhookTry,
-} from "../../core/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
+} from "../../core/model/webhooks/webhook-delivery.ts";
+import type { WebhookEndpoint } from "../../core/model/webhooks/webhook-endpoint.ts";
 import type {
   WebhookDelivery as DeliveryRow,
   WebhookEndpoint as EndpointRow,

@@ -1,5 +1,5 @@
-import type { WebhookEndpoint } from "../../core/webhooks/webhook-endpoint.ts";
-import type { WebhookStorage } from "../../core/webhooks/webhook-stores.ts";
+import type { WebhookEndpoint } from "../../core/model/webhooks/webhook-endpoint.ts";
+import type { WebhookStorage } from "../../core/ports/stores/webhook-stores.ts";
 import type { WebhookEndpoint as EndpointRow } from "../generated/client.ts";
 import { PrismaRecordStore } from "../record-store.ts";
 import type { StoreDeps } from "../store-deps.ts";

@@ -1,5 +1,5 @@
-import { AppError } from "../../core/errors.ts";
-import type { RepositoryName } from "../../core/repositories/repository-name.ts";
+import { AppError } from "../../core/basics/errors.ts";
+import type { RepositoryName } from "../../core/model/repositories/repository-name.ts";
 import { SCRIPT_ENDS } from "./change-scripts.ts";
 import type { ScriptEnd } from "./sandboxed-script.ts";
 

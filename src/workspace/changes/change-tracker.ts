@@ -1,7 +1,5 @@
-import type { Gateway } from "../../core/agents/gateway.ts";
-import { hostWords } from "../../core/pull-requests/host-words.ts";
-import type { Committer } from "../../core/repositories/repository-access.ts";
-import { isSameRepository, type RepositoryName } from "../../core/repositories/repository-name.ts";
+import { hostWords } from "../../core/model/repositories/host-words.ts";
+import { isSameRepository, type RepositoryName } from "../../core/model/repositories/repository-name.ts";
 import type {
   BranchPush,
   ChangeTracker,
@@ -9,8 +7,10 @@ import type {
   PushedWork,
   RepositoryDiff,
   WorkspaceChanges,
-} from "../../core/workspaces/change-tracker.ts";
-import type { RunWorkspace } from "../../core/workspaces/workspace.ts";
+} from "../../core/ports/change-tracker.ts";
+import type { Gateway } from "../../core/ports/gateway.ts";
+import type { Committer } from "../../core/ports/repository-access.ts";
+import type { RunWorkspace } from "../../core/ports/workspace-provider.ts";
 import { COMMITTER } from "../../git/working-clone.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import { RunDirectory } from "../run-directory.ts";

@@ -1,4 +1,4 @@
-import type { RunWorkspace } from "../../core/workspaces/workspace.ts";
+import type { RunWorkspace } from "../../core/ports/workspace-provider.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import type { ClonedRepository } from "../workspace-record.ts";
 import { GIVEN_BYTES, LIST_BYTES, PRINT_GIVEN } from "./change-scripts.ts";

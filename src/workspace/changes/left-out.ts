@@ -1,4 +1,4 @@
-import { LEFT_OUT_REASONS, type LeftOutWork } from "../../core/workspaces/change-tracker.ts";
+import { LEFT_OUT_REASONS, type LeftOutWork } from "../../core/ports/change-tracker.ts";
 import type { ClonedRepository } from "../workspace-record.ts";
 
 /** Reads what the scripts list as left out. What was there before the agent started is not its work. */

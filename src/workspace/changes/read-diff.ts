@@ -1,4 +1,4 @@
-import type { RepositoryDiff } from "../../core/workspaces/change-tracker.ts";
+import type { RepositoryDiff } from "../../core/ports/change-tracker.ts";
 import { readFileList } from "./read-file-list.ts";
 import type { ScriptEnd } from "./sandboxed-script.ts";
 

@@ -1,4 +1,4 @@
-import type { ChangedFile } from "../../core/workspaces/repository-changes.ts";
+import type { ChangedFile } from "../../core/model/workspaces/repository-changes.ts";
 
 /** The most files that are listed. */
 const FILES_MAX = 3_000;

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
+import type { PrincipalId, RunId } from "../../../src/core/basics/ids.ts";
+import type { RunEventBody } from "../../../src/core/model/runs/events.ts";
+import type { Run, RunProgress } from "../../../src/core/model/runs/run.ts";
+import type { RunChange } from "../../../src/core/ports/stores/run-change.ts";
+import type { RunAggregate, RunStore } from "../../../src/core/ports/stores/run-store.ts";
 import { EVENTS_LENGTH_MAX, eventPages } from "../../../src/core/runs/event-pages.ts";
-import type { RunEventBody } from "../../../src/core/runs/events.ts";
-import type { Run, RunProgress } from "../../../src/core/runs/run.ts";
-import type { RunChange } from "../../../src/core/runs/run-change.ts";
-import type { RunAggregate, RunStore } from "../../../src/core/runs/run-store.ts";
 import { aChange, aFollowUp, anApproval } from "../../support/run-builders.ts";
 import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 

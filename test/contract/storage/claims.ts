@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { NextRun } from "../../../src/core/attempts/claim-store.ts";
-import type { LeaseToken, RunId, TeamId } from "../../../src/core/ids.ts";
-import type { RunConfig } from "../../../src/core/runs/run.ts";
-import type { RunState } from "../../../src/core/runs/states.ts";
+import type { LeaseToken, RunId, TeamId } from "../../../src/core/basics/ids.ts";
+import type { RunConfig } from "../../../src/core/model/runs/run.ts";
+import type { RunState } from "../../../src/core/model/runs/states.ts";
+import type { NextRun } from "../../../src/core/ports/stores/claim-store.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aStoredRun, aTeam, type OpenStorage, type StorageHarness } from "./harness.ts";
 

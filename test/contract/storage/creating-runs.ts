@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { RunId } from "../../../src/core/ids.ts";
-import type { RunDefinition } from "../../../src/core/runs/run.ts";
-import { UniqueConflict } from "../../../src/core/storage.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
+import type { RunDefinition } from "../../../src/core/model/runs/run.ts";
+import { UniqueConflict } from "../../../src/core/ports/stores/storage.ts";
 import {
   aChange,
   aFollowUp,

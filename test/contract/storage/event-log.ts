@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
-import type { Viewer } from "../../../src/core/people/principal.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
+import type { Viewer } from "../../../src/core/model/people/principal.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { Run } from "../../../src/core/model/runs/run.ts";
 import {
   EVENT_LOG_START,
   type EventLogPage,
   type EventLogPosition,
-} from "../../../src/core/runs/event-log.ts";
+} from "../../../src/core/ports/stores/event-log.ts";
 import { EVENTS_LENGTH_MAX } from "../../../src/core/runs/event-pages.ts";
-import type { Run } from "../../../src/core/runs/run.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import type { Artifact } from "../../../src/core/artifacts/artifact.ts";
-import type { InputFile } from "../../../src/core/input-files/input-file.ts";
-import type { Run } from "../../../src/core/runs/run.ts";
+import type { Run } from "../../../src/core/model/runs/run.ts";
+import type { Artifact } from "../../../src/core/model/workspaces/artifact.ts";
+import type { InputFile } from "../../../src/core/model/workspaces/input-file.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";
 

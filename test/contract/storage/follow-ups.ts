@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { FOLLOW_UPS_LENGTH_MAX } from "../../../src/core/runs/follow-up-store.ts";
-import type { FollowUp } from "../../../src/core/runs/run.ts";
+import type { FollowUp } from "../../../src/core/model/runs/run.ts";
+import { FOLLOW_UPS_LENGTH_MAX } from "../../../src/core/ports/stores/follow-up-store.ts";
 import { aChange, aFollowUp } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
-import type { ListedRun, Run, RunDefinition } from "../../../src/core/runs/run.ts";
-import { RUN_SORTS, type RunFilters, type RunQuery } from "../../../src/core/runs/run-query.ts";
+import type { PrincipalId, RunId, TeamId } from "../../../src/core/basics/ids.ts";
+import type { ListedRun, Run, RunDefinition } from "../../../src/core/model/runs/run.ts";
+import { RUN_SORTS, type RunFilters, type RunQuery } from "../../../src/core/ports/stores/run-query.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
 import { naiveList } from "./naive-run-list.ts";

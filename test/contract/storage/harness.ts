@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { TeamId } from "../../../src/core/ids.ts";
-import type { Principal } from "../../../src/core/people/principal.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
+import type { Principal } from "../../../src/core/model/people/principal.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { Run, RunDefinition } from "../../../src/core/model/runs/run.ts";
+import type { ThreadBinding } from "../../../src/core/model/threads/thread.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
 import type { Job } from "../../../src/core/ports/queue.ts";
-import type { Run, RunDefinition } from "../../../src/core/runs/run.ts";
-import type { RunChange } from "../../../src/core/runs/run-change.ts";
-import type { Storage } from "../../../src/core/storage.ts";
-import type { ThreadBinding } from "../../../src/core/threads/thread.ts";
+import type { RunChange } from "../../../src/core/ports/stores/run-change.ts";
+import type { Storage } from "../../../src/core/ports/stores/storage.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
 import { aChange, anOrigin, aRun, aThread } from "../../support/run-builders.ts";
 

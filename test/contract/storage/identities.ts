@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { newId, type PrincipalId } from "../../../src/core/ids.ts";
-import { ADMINISTRATOR_SUBJECT } from "../../../src/core/people/identity.ts";
-import type { Principal } from "../../../src/core/people/principal.ts";
-import type { ShareLink } from "../../../src/core/people/share-link.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { newId, type PrincipalId } from "../../../src/core/basics/ids.ts";
+import { ADMINISTRATOR_SUBJECT } from "../../../src/core/model/people/identity.ts";
+import type { Principal } from "../../../src/core/model/people/principal.ts";
+import type { ShareLink } from "../../../src/core/model/people/share-link.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { aPrincipal } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 

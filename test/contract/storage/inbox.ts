@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { DISPOSITIONS } from "../../../src/core/inbox/inbox-result.ts";
-import { UniqueConflict } from "../../../src/core/storage.ts";
-import type { InboxEvent } from "../../../src/core/threads/thread-adapter.ts";
+import { DISPOSITIONS } from "../../../src/core/ports/stores/inbox-result.ts";
+import { UniqueConflict } from "../../../src/core/ports/stores/storage.ts";
+import type { InboxEvent } from "../../../src/core/ports/thread-adapter.ts";
 import { anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";
 

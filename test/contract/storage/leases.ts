@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { LeaseToken, RunId } from "../../../src/core/ids.ts";
-import type { Run } from "../../../src/core/runs/run.ts";
+import type { LeaseToken, RunId } from "../../../src/core/basics/ids.ts";
+import type { Run } from "../../../src/core/model/runs/run.ts";
 import { runJob } from "../../../src/core/runs/run-job.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";

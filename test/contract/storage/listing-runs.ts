@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { ListedRun, Run, RunDefinition } from "../../../src/core/runs/run.ts";
+import type { PrincipalId, RunId, TeamId } from "../../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { ListedRun, Run, RunDefinition } from "../../../src/core/model/runs/run.ts";
 import {
   RUN_SORTS,
   RUNS_LENGTH_MAX,
   type RunFilters,
   type RunQuery,
   type RunSort,
-} from "../../../src/core/runs/run-query.ts";
+} from "../../../src/core/ports/stores/run-query.ts";
 import { asListed } from "../../support/memory/storage/run-list.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";

@@ -1,5 +1,5 @@
-import type { Run } from "../../../src/core/runs/run.ts";
-import type { RunFilters, RunQuery, RunSort } from "../../../src/core/runs/run-query.ts";
+import type { Run } from "../../../src/core/model/runs/run.ts";
+import type { RunFilters, RunQuery, RunSort } from "../../../src/core/ports/stores/run-query.ts";
 
 type Holds = { readonly [Filter in keyof RunFilters]-?: (run: Run, asked: Asked<Filter>) => boolean };
 type Asked<Filter extends keyof RunFilters> = Exclude<RunFilters[Filter], undefined>;

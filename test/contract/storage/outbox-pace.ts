@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { LimitsOf } from "../../../src/core/outbox/pace.ts";
-import { limitsOf } from "../../../src/core/outbox/pace.ts";
-import type { Run } from "../../../src/core/runs/run.ts";
-import type { Notice } from "../../../src/core/threads/notice.ts";
-import type { PaceLimit } from "../../../src/core/threads/pace-limit.ts";
+import type { Run } from "../../../src/core/model/runs/run.ts";
+import type { Notice } from "../../../src/core/model/threads/notice.ts";
+import type { PaceLimit } from "../../../src/core/model/threads/pace-limit.ts";
+import type { LimitsOf } from "../../../src/core/ports/stores/outbox-store.ts";
+import { limitsOf } from "../../../src/core/threads/outbox/pace.ts";
 import { aCard, aChange, aReply } from "../../support/run-builders.ts";
 import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 

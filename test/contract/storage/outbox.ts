@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { TakenDelivery } from "../../../src/core/outbox/outbox-store.ts";
-import type { Run } from "../../../src/core/runs/run.ts";
-import type { Notice } from "../../../src/core/threads/notice.ts";
+import type { Run } from "../../../src/core/model/runs/run.ts";
+import type { Notice } from "../../../src/core/model/threads/notice.ts";
+import type { TakenDelivery } from "../../../src/core/ports/stores/outbox-store.ts";
 import { aCard, aChange, aReply, aRun } from "../../support/run-builders.ts";
 import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 

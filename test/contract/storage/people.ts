@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { PrincipalId } from "../../../src/core/ids.ts";
-import { type ApiKey, SCOPES } from "../../../src/core/people/api-key.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { UniqueConflict } from "../../../src/core/storage.ts";
+import type { PrincipalId } from "../../../src/core/basics/ids.ts";
+import { type ApiKey, SCOPES } from "../../../src/core/model/people/api-key.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import { UniqueConflict } from "../../../src/core/ports/stores/storage.ts";
 import { aPrincipal } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 

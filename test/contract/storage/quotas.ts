@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { newId, type RunId, type TeamId } from "../../../src/core/ids.ts";
-import type { Quota } from "../../../src/core/quotas/quota.ts";
-import type { Run } from "../../../src/core/runs/run.ts";
+import { newId, type RunId, type TeamId } from "../../../src/core/basics/ids.ts";
+import type { Run } from "../../../src/core/model/runs/run.ts";
+import type { Quota } from "../../../src/core/model/usage/quota.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, aTeam, type StorageHarness } from "./harness.ts";
 

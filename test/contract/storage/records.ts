@@ -1,16 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { type Environment, newEnvironmentUid } from "../../../src/core/environments/environment.ts";
-import type { PrincipalId, TeamId } from "../../../src/core/ids.ts";
-import type { McpServer } from "../../../src/core/mcp-servers/mcp-server.ts";
-import type { NamedAgent } from "../../../src/core/people/named-agent.ts";
-import type { Policy } from "../../../src/core/policies/policy.ts";
-import type { RequestDefaults } from "../../../src/core/routing/request-defaults.ts";
-import type { RoutingRule } from "../../../src/core/routing/routing-rule.ts";
-import type { Schedule } from "../../../src/core/schedules/schedule.ts";
-import type { Secret } from "../../../src/core/secrets/secret.ts";
-import { type Storage, UniqueConflict } from "../../../src/core/storage.ts";
-import type { RecordStore, TeamRecord } from "../../../src/core/team-records/record-store.ts";
+import type { PrincipalId, TeamId } from "../../../src/core/basics/ids.ts";
+import type { NamedAgent } from "../../../src/core/model/defaults/named-agent.ts";
+import type { RequestDefaults } from "../../../src/core/model/defaults/request-defaults.ts";
+import type { RoutingRule } from "../../../src/core/model/defaults/routing-rule.ts";
+import type { TeamRecord } from "../../../src/core/model/people/team-record.ts";
+import type { Policy } from "../../../src/core/model/policies/policy.ts";
+import type { Schedule } from "../../../src/core/model/schedules/schedule.ts";
+import type { McpServer } from "../../../src/core/model/secrets/mcp-server.ts";
+import type { Secret } from "../../../src/core/model/secrets/secret.ts";
+import { type Environment, newEnvironmentUid } from "../../../src/core/model/workspaces/environment.ts";
+import type { RecordStore } from "../../../src/core/ports/stores/record-store.ts";
+import { type Storage, UniqueConflict } from "../../../src/core/ports/stores/storage.ts";
 import { aPolicy, aRoutingRule, aSchedule } from "../../support/rule-builders.ts";
 import { aTeam, type StorageHarness } from "./harness.ts";
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { RunId } from "../../../src/core/ids.ts";
-import type { Viewer } from "../../../src/core/people/principal.ts";
-import type { RunDefinition, RunProgress } from "../../../src/core/runs/run.ts";
-import type { UsageGroup } from "../../../src/core/usage/usage.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
+import type { Viewer } from "../../../src/core/model/people/principal.ts";
+import type { RunDefinition, RunProgress } from "../../../src/core/model/runs/run.ts";
+import type { UsageGroup } from "../../../src/core/model/usage/usage.ts";
 import { aChange, anOrigin, aPrincipal, aRun } from "../../support/run-builders.ts";
 import { aTeam, type StorageHarness } from "./harness.ts";
 

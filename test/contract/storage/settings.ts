@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { Schedule } from "../../../src/core/schedules/schedule.ts";
-import type { Storage } from "../../../src/core/storage.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { Schedule } from "../../../src/core/model/schedules/schedule.ts";
+import type { Storage } from "../../../src/core/ports/stores/storage.ts";
 import { aPolicy, aRoutingRule, aSchedule } from "../../support/rule-builders.ts";
 import type { StorageHarness } from "./harness.ts";
 

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { newId } from "../../../src/core/ids.ts";
-import type { DeviceCode } from "../../../src/core/people/device-code.ts";
-import type { SignIn } from "../../../src/core/people/sign-in.ts";
-import type { SignInLink } from "../../../src/core/people/sign-in-link.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { newId } from "../../../src/core/basics/ids.ts";
+import type { DeviceCode } from "../../../src/core/model/people/device-code.ts";
+import type { SignIn } from "../../../src/core/model/people/sign-in.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { SignInLink } from "../../../src/core/ports/stores/sign-in-link-store.ts";
 import { aPerson, type StorageHarness } from "./harness.ts";
 
 export function describeSignInWays(harness: () => StorageHarness): void {

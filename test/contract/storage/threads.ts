@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { Run } from "../../../src/core/runs/run.ts";
-import { UniqueConflict } from "../../../src/core/storage.ts";
-import type { ThreadBinding } from "../../../src/core/threads/thread.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { Run } from "../../../src/core/model/runs/run.ts";
+import type { ThreadBinding } from "../../../src/core/model/threads/thread.ts";
+import { UniqueConflict } from "../../../src/core/ports/stores/storage.ts";
 import { aChange, anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";
 import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
-import type { NewWebhookDelivery } from "../../../src/core/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../../src/core/webhooks/webhook-endpoint.ts";
+import type { NewWebhookDelivery } from "../../../src/core/model/webhooks/webhook-delivery.ts";
+import type { WebhookEndpoint } from "../../../src/core/model/webhooks/webhook-endpoint.ts";
 import type {
   CompletedTry,
   TakenWebhook,
   WebhookStorage,
-} from "../../../src/core/webhooks/webhook-stores.ts";
+} from "../../../src/core/ports/stores/webhook-stores.ts";
 import { aDelivery, anEndpoint } from "../../support/webhook-builders.ts";
 import type { StorageHarness } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { RunId } from "../../../src/core/ids.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { LeaseToken } from "../../../src/core/ids.ts";
-import type { RunState } from "../../../src/core/runs/states.ts";
-import type { Worker } from "../../../src/core/workers/worker.ts";
+import type { LeaseToken } from "../../../src/core/basics/ids.ts";
+import type { RunState } from "../../../src/core/model/runs/states.ts";
+import type { Worker } from "../../../src/core/model/workers/worker.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";
 

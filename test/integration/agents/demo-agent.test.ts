@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
-import type { ToolCallUpdate } from "../../../src/core/agents/agent-runner.ts";
+import type { ToolCallUpdate } from "../../../src/core/model/runs/agent-update.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { AgentHarness, BARE_RUNNER } from "../../support/agent-harness.ts";
 

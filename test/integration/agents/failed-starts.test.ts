@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
-import type { AgentStart } from "../../../src/core/agents/agent-runner.ts";
+import type { AgentStart } from "../../../src/core/ports/agent-runner.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 import { AgentHarness, aScriptedAgent, BARE_RUNNER } from "../../support/agent-harness.ts";

@@ -2,7 +2,7 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
-import type { AgentStart, LocalMcpServer } from "../../../src/core/agents/agent-runner.ts";
+import type { AgentStart, LocalMcpServer } from "../../../src/core/ports/agent-runner.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
 import { AgentHarness, aScriptedAgent, BARE_RUNNER } from "../../support/agent-harness.ts";

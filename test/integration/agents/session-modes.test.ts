@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { createAcpRunner } from "../../../src/agents/acp/acp-runner.ts";
-import type { AgentSession } from "../../../src/core/agents/agent-runner.ts";
+import type { AgentSession } from "../../../src/core/ports/agent-runner.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { AgentHarness, aScriptedAgent, BARE_RUNNER } from "../../support/agent-harness.ts";
 import { waitFor } from "../../support/wait-for.ts";

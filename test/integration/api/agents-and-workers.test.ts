@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { LeaseToken } from "../../../src/core/ids.ts";
-import type { Worker } from "../../../src/core/workers/worker.ts";
+import type { LeaseToken } from "../../../src/core/basics/ids.ts";
+import type { Worker } from "../../../src/core/model/workers/worker.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ERROR_CODES } from "../../../src/core/errors.ts";
+import { ERROR_CODES } from "../../../src/core/basics/errors.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 

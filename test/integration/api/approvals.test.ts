@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { LeaseToken } from "../../../src/core/basics/ids.ts";
+import type { FollowUp } from "../../../src/core/model/runs/run.ts";
+import { isEnded } from "../../../src/core/model/runs/states.ts";
+import type { RunEdit } from "../../../src/core/runs/run-edit.ts";
 import {
   decideClaim,
   decideReady,
   decideTurnEnd,
   decideTurnStart,
-} from "../../../src/core/attempts/decide-attempt.ts";
-import type { LeaseToken } from "../../../src/core/ids.ts";
-import type { FollowUp } from "../../../src/core/runs/run.ts";
-import type { RunEdit } from "../../../src/core/runs/run-edit.ts";
-import { isEnded } from "../../../src/core/runs/states.ts";
+} from "../../../src/core/work/context/decide-attempt.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ArtifactBody } from "../../../src/core/artifacts/artifact.ts";
-import type { RunId } from "../../../src/core/ids.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
+import type { ArtifactBody } from "../../../src/core/model/workspaces/artifact.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { TeamId } from "../../../src/core/ids.ts";
-import { hasScope, type KeyHolder, type Scope } from "../../../src/core/people/api-key.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
+import { hasScope, type KeyHolder, type Scope } from "../../../src/core/model/people/api-key.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { collectRoutes, namesOf } from "../../support/all-routes.ts";
 import { call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";

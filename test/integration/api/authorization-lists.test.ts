@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { BUILTIN_POLICIES } from "../../../src/core/policies/builtin-policies.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import { BUILTIN_POLICIES } from "../../../src/core/model/policies/builtin-policies.ts";
 import { anInboxEvent } from "../../support/run-builders.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { call } from "./api-caller.ts";

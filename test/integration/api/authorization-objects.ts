@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { RunId, TeamId } from "../../../src/core/ids.ts";
-import { SignInService } from "../../../src/core/people/sign-in-service.ts";
+import type { RunId, TeamId } from "../../../src/core/basics/ids.ts";
+import { SignInService } from "../../../src/core/team/keys/sign-in-service.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { PAGE_NAMES } from "../../../src/api/pages/forms.ts";
-import { ERROR_CODES } from "../../../src/core/errors.ts";
-import type { Scope } from "../../../src/core/people/api-key.ts";
+import { ERROR_CODES } from "../../../src/core/basics/errors.ts";
+import type { Scope } from "../../../src/core/model/people/api-key.ts";
 
 /**
  * Who may call a route according to the documentation. The table is not derived from the routes, but compared with

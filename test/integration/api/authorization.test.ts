@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { countRows } from "../../support/row-counts.ts";
 import { call } from "./api-caller.ts";
 import { PUBLIC_URL } from "./api-harness.ts";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
-import type { ApiKey } from "../../../src/core/people/api-key.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { Storage } from "../../../src/core/storage.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
+import type { ApiKey } from "../../../src/core/model/people/api-key.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { Storage } from "../../../src/core/ports/stores/storage.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";

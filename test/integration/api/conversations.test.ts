@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AppError } from "../../../src/core/errors.ts";
-import type { RunEventBody } from "../../../src/core/runs/events.ts";
+import { AppError } from "../../../src/core/basics/errors.ts";
+import type { RunEventBody } from "../../../src/core/model/runs/events.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createKeyHasher } from "../../../src/api/auth/api-keys.ts";
-import type { PrincipalId } from "../../../src/core/ids.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { PrincipalId } from "../../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { type Answer, call } from "./api-caller.ts";
 import { type ApiHarness, PUBLIC_URL, SECRET, startHarness } from "./api-harness.ts";
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Check, ok, warn } from "../../../src/core/doctor/check.ts";
+import { type Check, ok, warn } from "../../../src/core/ports/check.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 

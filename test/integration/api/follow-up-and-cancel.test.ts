@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LeaseToken, newId, type RunId } from "../../../src/core/ids.ts";
-import type { RunState } from "../../../src/core/runs/states.ts";
+import { type LeaseToken, newId, type RunId } from "../../../src/core/basics/ids.ts";
+import type { RunState } from "../../../src/core/model/runs/states.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 

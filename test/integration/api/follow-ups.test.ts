@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { decideTurnEnd, decideTurnStart } from "../../../src/core/attempts/decide-attempt.ts";
-import { type LeaseToken, newId, type RunId } from "../../../src/core/ids.ts";
+import { type LeaseToken, newId, type RunId } from "../../../src/core/basics/ids.ts";
+import { decideTurnEnd, decideTurnStart } from "../../../src/core/work/context/decide-attempt.ts";
 import { wholeLog } from "../../support/whole-log.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";

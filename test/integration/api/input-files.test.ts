@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MEBIBYTE } from "../../../src/core/byte-units.ts";
-import type { RunId } from "../../../src/core/ids.ts";
+import { MEBIBYTE } from "../../../src/core/basics/byte-units.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";

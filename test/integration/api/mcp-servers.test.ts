@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
-import { openMcpServer } from "../../../src/core/mcp-servers/mcp-server.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import { openMcpServer } from "../../../src/core/model/secrets/mcp-server.ts";
 import { call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 

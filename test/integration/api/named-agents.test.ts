@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RunId } from "../../../src/core/ids.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { aPolicy, aRoutingRule } from "../../support/rule-builders.ts";
 import { type Answer, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";

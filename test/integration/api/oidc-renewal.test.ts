@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createLogger, plainLog } from "../../../src/app/logger.ts";
-import type { SignInProvider } from "../../../src/core/people/sign-in-provider.ts";
-import { SignInRenewals } from "../../../src/core/people/sign-in-renewal.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { oidcProvider } from "../../../src/sign-in/oidc.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { SignInProvider } from "../../../src/core/ports/sign-in-provider.ts";
+import { SignInRenewals } from "../../../src/core/team/people/sign-in-renewal.ts";
+import { oidcProvider } from "../../../src/outgoing/sign-in/oidc.ts";
 import { Browser, type Page } from "../../support/browser.ts";
 import { OIDC_CLIENT, type OidcIssuer, startOidcIssuer } from "../../support/oidc-issuer.ts";
 import { call } from "./api-caller.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { oidcProvider } from "../../../src/sign-in/oidc.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import { oidcProvider } from "../../../src/outgoing/sign-in/oidc.ts";
 import { Browser, type Page } from "../../support/browser.ts";
 import { OIDC_CLIENT, type OidcIssuer, startOidcIssuer } from "../../support/oidc-issuer.ts";
 import { call } from "./api-caller.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 import { PeopleCaller } from "./people-caller.ts";
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createGithubAdapter } from "../../../src/adapters/github/index.ts";
 import { createSlackAdapter } from "../../../src/adapters/slack/index.ts";
 import { systemClock } from "../../../src/app/system-clock.ts";
-import type { SignInProvider } from "../../../src/core/people/sign-in-provider.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { SignInProvider } from "../../../src/core/ports/sign-in-provider.ts";
 import { Browser, type Page } from "../../support/browser.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../support/emulated-github.ts";
 import { type EmulatedSlack, startEmulatedSlack } from "../../support/emulated-slack.ts";

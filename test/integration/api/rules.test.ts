@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
 import { REFUSED_CONFIGS } from "../../support/rule-builders.ts";
 import { call, createRun } from "./api-caller.ts";

@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LeaseToken, newId, type RunId } from "../../../src/core/ids.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { type LeaseToken, newId, type RunId } from "../../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { CHANNELS } from "../../../src/core/ports/pubsub.ts";
-import { WebhookFanOut } from "../../../src/core/webhooks/webhook-fan-out.ts";
+import { WebhookFanOut } from "../../../src/core/team/webhooks/webhook-fan-out.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import OzAPI from "oz-agent-sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { PrincipalId, TeamId } from "../../../src/core/ids.ts";
-import type { Scope } from "../../../src/core/people/api-key.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { PrincipalId, TeamId } from "../../../src/core/basics/ids.ts";
+import type { Scope } from "../../../src/core/model/people/api-key.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
 import { REFUSED_CONFIGS } from "../../support/rule-builders.ts";
 import { type Call, call } from "./api-caller.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { RunId } from "../../../src/core/ids.ts";
-import { openValues } from "../../../src/core/mcp-servers/sealed-values.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import { openValues } from "../../../src/core/model/secrets/sealed-values.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";

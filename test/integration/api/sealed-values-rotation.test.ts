@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newId } from "../../../src/core/ids.ts";
-import { renewalOwner } from "../../../src/core/people/sign-in.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import { type SealedValueStore, SecretKeyRotation } from "../../../src/core/secrets/secret-key-rotation.ts";
+import { newId } from "../../../src/core/basics/ids.ts";
+import { renewalOwner } from "../../../src/core/model/people/sign-in.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import { type SealedValueStore, SecretKeyRotation } from "../../../src/core/upkeep/secret-key-rotation.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { PrismaSealedValueStore } from "../../../src/storage/sealed-value-store.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { type Call, call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";

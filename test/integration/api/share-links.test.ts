@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { PrincipalId, RunId } from "../../../src/core/ids.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import type { PrincipalId, RunId } from "../../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { decideApproval, findApproval } from "../../../src/core/runs/decide-approval.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { withConnection } from "../../../src/storage/connection.ts";

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createKeyHasher, newToken } from "../../../src/api/auth/api-keys.ts";
 import { sha256 } from "../../../src/app/sha256.ts";
-import { createSignInLink } from "../../../src/core/people/sign-in-link.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import { createSignInLink } from "../../../src/core/team/keys/sign-in-link.ts";
 import { type Answer, call } from "./api-caller.ts";
 import { type ApiHarness, PUBLIC_URL, SECRET, startHarness } from "./api-harness.ts";
 

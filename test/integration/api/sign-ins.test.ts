@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createKeyHasher, newToken } from "../../../src/api/auth/api-keys.ts";
-import { Signer } from "../../../src/api/auth/signer.ts";
-import type { PrincipalId } from "../../../src/core/ids.ts";
-import { SignInService } from "../../../src/core/people/sign-in-service.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { Signer } from "../../../src/api/http/signer.ts";
+import type { PrincipalId } from "../../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import { SignInService } from "../../../src/core/team/keys/sign-in-service.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
 import { type ApiHarness, PUBLIC_URL, SECRET, startHarness } from "./api-harness.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
 import { aRoutingRule } from "../../support/rule-builders.ts";
 import { call } from "./api-caller.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { AppError } from "../../../src/core/errors.ts";
+import { AppError } from "../../../src/core/basics/errors.ts";
 import { type Answer, call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 

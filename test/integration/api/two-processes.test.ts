@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FIXED_LIMITS } from "../../../src/api/api-deps.ts";
 import { LOOKUP_LIFETIME_MS } from "../../../src/api/auth/lookup-cache.ts";
-import type { RunId } from "../../../src/core/ids.ts";
-import { PostgresPubSub } from "../../../src/pubsub/postgres-pubsub.ts";
+import { FIXED_LIMITS } from "../../../src/api/http/api-limits.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
+import { PostgresPubSub } from "../../../src/storage/pubsub/postgres-pubsub.ts";
 import { findLeakedCanaries } from "../../support/invariants-canaries.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";

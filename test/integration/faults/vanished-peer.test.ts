@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { PgBossQueue } from "../../../src/queue/pg-boss-queue.ts";
+import { PgBossQueue } from "../../../src/storage/queue/pg-boss-queue.ts";
 import { openPgBoss } from "../../contract/pg-boss-harness.ts";
 import { Work } from "../../contract/queue-contract.ts";
 import { type ChaosProxy, startChaosProxy } from "../../support/chaos-proxy.ts";

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createGateways } from "../../../src/gateway/create-gateways.ts";
-import { Destinations } from "../../../src/network-policy/destinations.ts";
+import { Destinations } from "../../../src/outgoing/destinations.ts";
 import { type AnsweringServer, answerJson, startAnsweringServer } from "../../support/answering-server.ts";
 import {
   aGrant,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { GatewayGrant } from "../../../src/core/agents/gateway.ts";
+import type { GatewayGrant } from "../../../src/core/ports/gateway.ts";
 import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
 import { FLUSH, pktLine } from "../../../src/gateway/git/pkt-lines.ts";
 import {

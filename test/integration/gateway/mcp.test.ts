@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { GatewayGrant } from "../../../src/core/agents/gateway.ts";
+import type { GatewayGrant } from "../../../src/core/ports/gateway.ts";
 import {
   type AnsweringServer,
   answerEvents,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { GatewayTraffic } from "../../../src/core/agents/gateway.ts";
+import type { GatewayTraffic } from "../../../src/core/ports/gateway.ts";
 import { createRedactor } from "../../../src/secrets/redaction.ts";
 import {
   type AnsweringServer,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
 import { type GitCall, git } from "../../../src/git/git-command.ts";
 import { RepositoryMirrors } from "../../../src/git/repository-mirrors.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";

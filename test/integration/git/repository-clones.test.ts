@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
 import { type CloneLimits, type CloneOptions, RepositoryClones } from "../../../src/git/repository-clones.ts";
 import { runGit } from "../../support/change-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";

@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
 import type { MirrorLimits } from "../../../src/git/mirror-options.ts";
 import { RepositoryMirrors } from "../../../src/git/repository-mirrors.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";

@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { MEBIBYTE } from "../../../src/core/byte-units.ts";
+import { MEBIBYTE } from "../../../src/core/basics/byte-units.ts";
 import { createDockerSandbox } from "../../../src/sandboxes/docker/docker-sandbox.ts";
 import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
 import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/docker-daemon.ts";

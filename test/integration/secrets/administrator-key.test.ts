@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Storage } from "../../../src/core/storage.ts";
+import type { Storage } from "../../../src/core/ports/stores/storage.ts";
 import { type AdministratorKeyDeps, ensureAdministratorKey } from "../../../src/secrets/administrator-key.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";
 import { ManualClock } from "../../support/manual-clock.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { databaseChecks } from "../../../src/storage/database-checks.ts";
 import { diskCheck } from "../../../src/workspace/disk-check.ts";

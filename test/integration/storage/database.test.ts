@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { StorageUnavailable } from "../../../src/core/errors.ts";
+import { StorageUnavailable } from "../../../src/core/basics/errors.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { RunId } from "../../../src/core/ids.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
 import { Database, type Statement } from "../../../src/storage/database.ts";
 import {
   eventsBeforeStatement,

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
-import type { Artifact } from "../../../src/core/artifacts/artifact.ts";
-import type { RunId } from "../../../src/core/ids.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { Run } from "../../../src/core/runs/run.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { Run } from "../../../src/core/model/runs/run.ts";
+import type { Artifact } from "../../../src/core/model/workspaces/artifact.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";

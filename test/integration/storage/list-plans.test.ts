@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
-import type { RunFilters, RunQuery } from "../../../src/core/runs/run-query.ts";
-import { USAGE_GROUPS } from "../../../src/core/usage/usage.ts";
+import type { PrincipalId, RunId, TeamId } from "../../../src/core/basics/ids.ts";
+import { USAGE_GROUPS } from "../../../src/core/model/usage/usage.ts";
+import type { RunFilters, RunQuery } from "../../../src/core/ports/stores/run-query.ts";
 import { frequentStatement, listStatement } from "../../../src/storage/run-list.ts";
 import { usageSql } from "../../../src/storage/run-reports.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";

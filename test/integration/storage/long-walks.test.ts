@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
-import type { PrincipalId, RunId, TeamId } from "../../../src/core/ids.ts";
-import type { RunQuery } from "../../../src/core/runs/run-query.ts";
-import type { Storage } from "../../../src/core/storage.ts";
+import type { PrincipalId, RunId, TeamId } from "../../../src/core/basics/ids.ts";
+import type { RunQuery } from "../../../src/core/ports/stores/run-query.ts";
+import type { Storage } from "../../../src/core/ports/stores/storage.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { NO_JOBS } from "../../support/job-inserts.ts";

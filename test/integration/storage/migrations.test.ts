@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { StartupError } from "../../../src/core/errors.ts";
+import { StartupError } from "../../../src/core/basics/errors.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { applyMigrations } from "../../../src/storage/migrations.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
-import type { RunFilters } from "../../../src/core/runs/run-query.ts";
+import type { RunFilters } from "../../../src/core/ports/stores/run-query.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { applyMigrations } from "../../../src/storage/migrations.ts";

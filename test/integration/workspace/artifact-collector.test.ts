@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
-import { MEBIBYTE } from "../../../src/core/byte-units.ts";
+import { MEBIBYTE } from "../../../src/core/basics/byte-units.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
 import { collectArtifacts } from "../../../src/workspace/artifact-collector.ts";
 import { readInside } from "../../../src/workspace/safe-read.ts";

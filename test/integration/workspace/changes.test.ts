@@ -4,7 +4,7 @@ import { chmod, cp, mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { RepositoryDiff } from "../../../src/core/workspaces/change-tracker.ts";
+import type { RepositoryDiff } from "../../../src/core/ports/change-tracker.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";
 import { bubblewrapIn, reasonToSkipBubblewrap } from "../../support/bubblewrap.ts";

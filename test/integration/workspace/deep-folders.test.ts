@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../../src/app/system-clock.ts";
-import type { RunId } from "../../../src/core/ids.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
 import { removeTree } from "../../../src/workspace/remove-tree.ts";
 import { findWritten } from "../../../src/workspace/written-paths.ts";
 import { createInMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { newId, type RunId } from "../../../src/core/ids.ts";
+import { newId, type RunId } from "../../../src/core/basics/ids.ts";
 import { removeDeletedRuns } from "../../../src/workspace/deleted-runs.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";
 

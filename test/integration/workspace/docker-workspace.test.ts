@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newId, type RunId } from "../../../src/core/ids.ts";
+import { newId, type RunId } from "../../../src/core/basics/ids.ts";
 import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
 import { createDockerSandbox } from "../../../src/sandboxes/docker/docker-sandbox.ts";
 import type { Sandbox } from "../../../src/sandboxes/sandbox.ts";

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { RunId } from "../../../src/core/ids.ts";
-import type { InitialContents, WorkspaceProvider } from "../../../src/core/workspaces/workspace.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
+import type { InitialContents, WorkspaceProvider } from "../../../src/core/ports/workspace-provider.ts";
 import { aPreparation, aWorkspaceProvider } from "../../support/workspace-harness.ts";
 
 const FIRST = "0197f3a2-0000-7000-8000-000000000001" as RunId;

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { RunId } from "../../../src/core/ids.ts";
-import type { RunEventBody } from "../../../src/core/runs/events.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
+import type { RunEventBody } from "../../../src/core/model/runs/events.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { whileStored } from "../../../src/storage/stored-workspaces.ts";
 import { LocalDisk, type LocalDiskOptions } from "../../../src/workspace/local-disk.ts";

@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { newId, type RunId, type TeamId } from "../../../src/core/ids.ts";
-import type { Preparation } from "../../../src/core/workspaces/workspace.ts";
+import { newId, type RunId, type TeamId } from "../../../src/core/basics/ids.ts";
+import type { Preparation } from "../../../src/core/ports/workspace-provider.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
 import {

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Gateway } from "../../../src/core/agents/gateway.ts";
-import { newId, type RunId } from "../../../src/core/ids.ts";
+import { newId, type RunId } from "../../../src/core/basics/ids.ts";
+import type { Gateway } from "../../../src/core/ports/gateway.ts";
 import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
 import { createKnownSecrets } from "../../../src/secrets/redaction.ts";
 import { RunDirectory } from "../../../src/workspace/run-directory.ts";

@@ -1,8 +1,8 @@
-import type { AppError } from "../../../src/core/errors.ts";
-import type { ThreadKey } from "../../../src/core/ids.ts";
-import type { Role } from "../../../src/core/policies/policy.ts";
-import type { Run } from "../../../src/core/runs/run.ts";
-import type { Notice } from "../../../src/core/threads/notice.ts";
+import type { AppError } from "../../../src/core/basics/errors.ts";
+import type { ThreadKey } from "../../../src/core/basics/ids.ts";
+import type { Role } from "../../../src/core/model/policies/policy.ts";
+import type { Run } from "../../../src/core/model/runs/run.ts";
+import type { Notice } from "../../../src/core/model/threads/notice.ts";
 import type {
   AdapterTraits,
   Authorization,
@@ -18,7 +18,7 @@ import type {
   ThreadAdapter,
   Translation,
   WorkReport,
-} from "../../../src/core/threads/thread-adapter.ts";
+} from "../../../src/core/ports/thread-adapter.ts";
 
 /** A message in a thread. */
 export interface Post {

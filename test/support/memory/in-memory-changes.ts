@@ -1,12 +1,12 @@
-import type { RepositoryName } from "../../../src/core/repositories/repository-name.ts";
+import type { RepositoryName } from "../../../src/core/model/repositories/repository-name.ts";
 import type {
   BranchPush,
   ChangeTracker,
   LeftOutWork,
   PushedWork,
   WorkspaceChanges,
-} from "../../../src/core/workspaces/change-tracker.ts";
-import type { RunWorkspace } from "../../../src/core/workspaces/workspace.ts";
+} from "../../../src/core/ports/change-tracker.ts";
+import type { RunWorkspace } from "../../../src/core/ports/workspace-provider.ts";
 
 /** A change tracker whose diffs a test sets. */
 export class InMemoryChanges implements ChangeTracker {

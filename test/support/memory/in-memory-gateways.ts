@@ -6,7 +6,7 @@ import type {
   ModelUsage,
   PushedBranch,
   RefusedPush,
-} from "../../../src/core/agents/gateway.ts";
+} from "../../../src/core/ports/gateway.ts";
 import { NO_TRAFFIC } from "../idle-gateway.ts";
 
 /** Gateways that lead nowhere. A test reports the calls that go through them. */

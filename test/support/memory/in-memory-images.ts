@@ -1,4 +1,4 @@
-import type { ImageSource } from "../../../src/core/environments/image-source.ts";
+import type { ImageSource } from "../../../src/core/ports/image-source.ts";
 
 /** Images without files. A test ends the pulls. */
 export class InMemoryImages implements ImageSource {

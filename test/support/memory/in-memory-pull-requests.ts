@@ -1,11 +1,7 @@
-import type { ThreadKey } from "../../../src/core/ids.ts";
-import type { PullRequestStatus } from "../../../src/core/pull-requests/pull-request-status.ts";
-import type {
-  PullRequest,
-  PullRequestDraft,
-  PullRequests,
-} from "../../../src/core/pull-requests/pull-requests.ts";
-import type { RepositoryName } from "../../../src/core/repositories/repository-name.ts";
+import type { ThreadKey } from "../../../src/core/basics/ids.ts";
+import type { PullRequestStatus } from "../../../src/core/model/repositories/pull-request-status.ts";
+import type { RepositoryName } from "../../../src/core/model/repositories/repository-name.ts";
+import type { PullRequest, PullRequestDraft, PullRequests } from "../../../src/core/ports/pull-requests.ts";
 
 /** Pull requests on a system that does not exist. */
 export class InMemoryPullRequests implements PullRequests {

@@ -1,7 +1,7 @@
-import type { Clock } from "../../../src/core/ports/clock.ts";
+import type { Clock } from "../../../src/core/basics/clock.ts";
+import { withTimeout } from "../../../src/core/basics/with-timeout.ts";
 import type { Job, JobHandler, JobKind, Queue, Slot } from "../../../src/core/ports/queue.ts";
-import { withTimeout } from "../../../src/core/with-timeout.ts";
-import { Slots } from "../../../src/core/workers/slots.ts";
+import { Slots } from "../../../src/core/work/slots/slots.ts";
 
 interface WaitingJob {
   readonly job: Job;

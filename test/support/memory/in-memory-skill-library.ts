@@ -1,9 +1,9 @@
-import { AppError } from "../../../src/core/errors.ts";
-import type { RepositoryName } from "../../../src/core/repositories/repository-name.ts";
-import type { Skill } from "../../../src/core/skills/skill.ts";
-import type { SkillLibrary } from "../../../src/core/skills/skill-library.ts";
-import { readSkillText } from "../../../src/skills/front-matter.ts";
-import { folderOf, skillsAmong } from "../../../src/skills/skill-folders.ts";
+import { AppError } from "../../../src/core/basics/errors.ts";
+import type { RepositoryName } from "../../../src/core/model/repositories/repository-name.ts";
+import type { Skill } from "../../../src/core/model/skills/skill.ts";
+import type { SkillLibrary } from "../../../src/core/ports/skill-library.ts";
+import { readSkillText } from "../../../src/git/skills/front-matter.ts";
+import { folderOf, skillsAmong } from "../../../src/git/skills/skill-folders.ts";
 
 /** The files of a repository by path. */
 type Files = Readonly<Record<string, string>>;

@@ -1,10 +1,8 @@
-import type { RunId } from "../../../src/core/ids.ts";
+import type { RunId } from "../../../src/core/basics/ids.ts";
 import type {
   Collected,
   GoneFiles,
-  InitialContents,
   LeftOutFile,
-  Preparation,
   PreparedWorkspace,
   ShownPath,
   StoredFiles,
@@ -12,9 +10,13 @@ import type {
   Workspace,
   WorkspacePaths,
   WorkspacePlan,
-  WorkspaceProvider,
   WorkspaceStep,
-} from "../../../src/core/workspaces/workspace.ts";
+} from "../../../src/core/model/workspaces/workspace.ts";
+import type {
+  InitialContents,
+  Preparation,
+  WorkspaceProvider,
+} from "../../../src/core/ports/workspace-provider.ts";
 
 /** Workspaces without files, which have only names. */
 export class InMemoryWorkspaces implements WorkspaceProvider {

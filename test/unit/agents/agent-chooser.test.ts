@@ -3,8 +3,8 @@ import { createAgentChooser, defaultAgentName } from "../../../src/agents/agent-
 import { AGENT_NAMES, type AgentSetting } from "../../../src/agents/agent-settings.ts";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
 import type { ModelServers } from "../../../src/agents/models.ts";
-import { AppError } from "../../../src/core/errors.ts";
-import type { RunConfig } from "../../../src/core/runs/run.ts";
+import { AppError } from "../../../src/core/basics/errors.ts";
+import type { RunConfig } from "../../../src/core/model/runs/run.ts";
 
 const CUSTOM = { argv: ["/bin/agent"], readable: [] } as const;
 const ANTHROPIC = { anthropic: {} };

@@ -5,7 +5,11 @@ import { describe, expect, test } from "vitest";
 import { callFactsOf } from "../../../src/agents/acp/call-facts.ts";
 import { PermissionAnswers } from "../../../src/agents/acp/permission-answers.ts";
 import { mapUpdate } from "../../../src/agents/acp/update-mapping.ts";
-import type { CallFacts, PermissionRequest, ToolCallUpdate } from "../../../src/core/agents/agent-runner.ts";
+import type {
+  CallFacts,
+  PermissionRequest,
+  ToolCallUpdate,
+} from "../../../src/core/model/runs/agent-update.ts";
 
 interface Recorded {
   readonly agent: string;

@@ -1,7 +1,7 @@
 import type { PermissionOptionKind } from "@agentclientprotocol/sdk/unstable";
 import { describe, expect, test } from "vitest";
 import { PermissionAnswers } from "../../../src/agents/acp/permission-answers.ts";
-import type { AgentUpdate, PermissionRequest } from "../../../src/core/agents/agent-runner.ts";
+import type { AgentUpdate, PermissionRequest } from "../../../src/core/model/runs/agent-update.ts";
 
 const CANCELLED = { outcome: { outcome: "cancelled" } };
 

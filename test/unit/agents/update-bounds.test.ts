@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { boundedUpdate } from "../../../src/agents/acp/update-bounds.ts";
 import { mapUpdate } from "../../../src/agents/acp/update-mapping.ts";
-import type { AgentUpdate } from "../../../src/core/agents/agent-runner.ts";
-import { cleaned } from "../../../src/core/clean-text.ts";
+import { cleaned } from "../../../src/core/basics/clean-text.ts";
+import type { AgentUpdate } from "../../../src/core/model/runs/agent-update.ts";
 
 const LARGE = { files: Array.from({ length: 20_000 }, () => "file") };
 const LEFT_OUT = { leftOut: `${JSON.stringify(LARGE).length} characters` };

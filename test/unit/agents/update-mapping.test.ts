@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { mapUpdate } from "../../../src/agents/acp/update-mapping.ts";
-import type { AgentUpdate, ToolCallUpdate } from "../../../src/core/agents/agent-runner.ts";
+import type { AgentUpdate, ToolCallUpdate } from "../../../src/core/model/runs/agent-update.ts";
 
 const AGENTS = ["claude", "codex", "copilot", "gemini", "opencode", "qwen"] as const;
 const ECHO = "Echo: verb=hello users=";

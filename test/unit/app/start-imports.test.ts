@@ -29,7 +29,7 @@ test("a process starts without loading modules that only some processes need", a
   const foundations = ["src/app/start.ts", "src/app/compose.ts", "src/api/server.ts", "fastify", "pg-boss"];
   expect(foundations.filter((name) => !loaded.has(name))).toEqual([]);
   const ofSome = [
-    ...["src/app/compose-worker.ts", "src/core/attempts/attempt.ts", "@agentclientprotocol/sdk", "tar"],
+    ...["src/app/compose-worker.ts", "src/core/work/attempts/attempt.ts", "@agentclientprotocol/sdk", "tar"],
     ...["src/api/api-routes.ts", "@fastify/swagger", "@fastify/static"],
     ...["src/embedded-postgres/embedded-postgres.ts", "undici"],
     // Reading the names of this module calls getters, one of which loads Node's own `fetch`.

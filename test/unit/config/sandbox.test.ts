@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readConfig } from "../../../src/config/config.ts";
-import { MEBIBYTE } from "../../../src/core/byte-units.ts";
+import { MEBIBYTE } from "../../../src/core/basics/byte-units.ts";
 
 describe("the limits of a sandbox", () => {
   test("the limits of a sandbox are converted to the units in their names", () => {

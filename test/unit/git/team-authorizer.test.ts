@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { TeamId } from "../../../src/core/ids.ts";
-import type { Installation } from "../../../src/core/people/installation.ts";
-import { FIRST_TEAM } from "../../../src/core/people/team.ts";
-import type { OpenRepository } from "../../../src/core/repositories/repository-access.ts";
-import type { Storage } from "../../../src/core/storage.ts";
+import type { TeamId } from "../../../src/core/basics/ids.ts";
+import type { Installation } from "../../../src/core/model/people/installation.ts";
+import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { OpenRepository } from "../../../src/core/ports/repository-access.ts";
+import type { Storage } from "../../../src/core/ports/stores/storage.ts";
 import { createTeamAuthorizer, createTeamCommitter } from "../../../src/git/team-authorizer.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../support/memory/in-memory-pubsub.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
-import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
+import type { InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
 import { type EmulatedGithub, startEmulatedGithub, type Written } from "../../../support/emulated-github.ts";
 import { adapterOn, fetchWith, inboundMessageOf, refusing, storedEvent } from "./github-fixture.ts";
 

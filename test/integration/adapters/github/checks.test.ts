@@ -1,7 +1,7 @@
 import Fastify from "fastify";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { AdapterFacts } from "../../../../src/core/doctor/adapter-facts.ts";
-import type { Finding } from "../../../../src/core/doctor/check.ts";
+import type { AdapterFacts } from "../../../../src/core/ports/adapter-facts.ts";
+import type { Finding } from "../../../../src/core/ports/check.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
 import { aListedDelivery } from "../../../support/github/github-app-settings.ts";
 import { adapterOn } from "./github-fixture.ts";

@@ -1,9 +1,9 @@
 import { inspect } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
-import type { RunId } from "../../../../src/core/ids.ts";
-import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
-import type { Delivery, InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
+import type { RunId } from "../../../../src/core/basics/ids.ts";
+import type { Notice, RunCard } from "../../../../src/core/model/threads/notice.ts";
+import type { Delivery, InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
 import { type EmulatedGithub, startEmulatedGithub, type Written } from "../../../support/emulated-github.ts";
 import { jsonAnswer, startFrontServer } from "../../../support/front-server.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
-import type { GatheredContext, InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
+import type { GatheredContext, InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../../support/answering-server.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
 import { adapterOn, fetchWith, inboundMessageOf } from "./github-fixture.ts";

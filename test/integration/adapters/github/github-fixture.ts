@@ -3,10 +3,10 @@ import {
   type GithubAdapter,
   type GithubDeps,
 } from "../../../../src/adapters/github/index.ts";
-import type { InboundMessage, InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
-import { parseAllowList } from "../../../../src/network-policy/allow-list.ts";
-import { Destinations } from "../../../../src/network-policy/destinations.ts";
-import { createTailReader } from "../../../../src/network-policy/tail-reader.ts";
+import type { InboundMessage, InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
+import { parseAllowList } from "../../../../src/outgoing/allow-list.ts";
+import { Destinations } from "../../../../src/outgoing/destinations.ts";
+import { createTailReader } from "../../../../src/outgoing/tail-reader.ts";
 import type { EmulatedGithub, Written } from "../../../support/emulated-github.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
-import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
+import type { InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
 import { recordedPayload } from "../../../support/github/github-payloads.ts";
 import { asRecord, type JsonRecord } from "../../../support/json.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
-import type { InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
+import type { InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
 import { type EmulatedGithub, startEmulatedGithub, type Written } from "../../../support/emulated-github.ts";
 import { adapterOn, inboundMessageOf } from "./github-fixture.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { LostEvents, RecoveryStep } from "../../../../src/core/inbox/event-recovery.ts";
+import type { LostEvents, RecoveryStep } from "../../../../src/core/threads/inbox/event-recovery.ts";
 import { type EmulatedGithub, startEmulatedGithub, type Written } from "../../../support/emulated-github.ts";
 import { aListedDelivery } from "../../../support/github/github-app-settings.ts";
 import { adapterOn } from "./github-fixture.ts";

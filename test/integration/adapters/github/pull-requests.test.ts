@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { contentHash } from "../../../../src/adapters/content-hash.ts";
 import type { GithubDeps } from "../../../../src/adapters/github/index.ts";
-import type { PullRequestAccess } from "../../../../src/core/pull-requests/pull-requests.ts";
+import type { PullRequestAccess } from "../../../../src/core/ports/pull-requests.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
 import { asRecord } from "../../../support/json.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";

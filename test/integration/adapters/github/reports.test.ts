@@ -6,7 +6,7 @@ import type {
   InboxEvent,
   Translation,
   WorkReport,
-} from "../../../../src/core/threads/thread-adapter.ts";
+} from "../../../../src/core/ports/thread-adapter.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
 import type { JsonRecord } from "../../../support/json.ts";
 import { adapterOn, fetchWith, inboundMessageOf } from "./github-fixture.ts";

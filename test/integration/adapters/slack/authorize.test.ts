@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Authorization, InboundMessage } from "../../../../src/core/threads/thread-adapter.ts";
+import type { Authorization, InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
 import { SlackFixture } from "./slack-fixture.ts";
 
 let fixture: SlackFixture;

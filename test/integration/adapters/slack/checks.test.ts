@@ -1,8 +1,8 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createSlackAdapter, type SlackAdapter } from "../../../../src/adapters/slack/index.ts";
-import type { AdapterFacts, DeadNotices } from "../../../../src/core/doctor/adapter-facts.ts";
-import type { Finding } from "../../../../src/core/doctor/check.ts";
+import type { AdapterFacts, DeadNotices } from "../../../../src/core/ports/adapter-facts.ts";
+import type { Finding } from "../../../../src/core/ports/check.ts";
 import { type EmulatedSlack, startEmulatedSlack } from "../../../support/emulated-slack.ts";
 import { type RecordedLine, recordingLog } from "../../../support/logs.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Misconfigured } from "../../../../src/core/errors.ts";
-import type { Notice } from "../../../../src/core/threads/notice.ts";
+import { Misconfigured } from "../../../../src/core/basics/errors.ts";
+import type { Notice } from "../../../../src/core/model/threads/notice.ts";
 import { aCard, aReply, messageOf, SlackFixture } from "./slack-fixture.ts";
 
 const PLAN = [

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { InboxProcessor } from "../../../../src/core/inbox/inbox-processor.ts";
-import type { Disposition } from "../../../../src/core/inbox/inbox-result.ts";
-import { runRules } from "../../../../src/core/rules/run-rules.ts";
+import type { Disposition } from "../../../../src/core/ports/stores/inbox-result.ts";
+import { runRules } from "../../../../src/core/team/policies/run-rules.ts";
+import { InboxProcessor } from "../../../../src/core/threads/inbox/inbox-processor.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
 import type { JsonRecord } from "../../../support/json.ts";
 import { aPolicy } from "../../../support/rule-builders.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Notice } from "../../../../src/core/threads/notice.ts";
+import type { Notice } from "../../../../src/core/model/threads/notice.ts";
 import { aCard, aReply, SlackFixture } from "./slack-fixture.ts";
 
 let fixture: SlackFixture;

@@ -3,7 +3,7 @@ import type {
   GatheredContext,
   GatherPurpose,
   InboundMessage,
-} from "../../../../src/core/threads/thread-adapter.ts";
+} from "../../../../src/core/ports/thread-adapter.ts";
 import { aReply, messageOf, SlackFixture } from "./slack-fixture.ts";
 
 let fixture: SlackFixture;

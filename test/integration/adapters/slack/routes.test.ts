@@ -4,7 +4,7 @@ import Fastify, { type FastifyInstance, type InjectOptions } from "fastify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSlackAdapter } from "../../../../src/adapters/slack/index.ts";
 import { systemClock } from "../../../../src/app/system-clock.ts";
-import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
+import type { InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
 
 type Stored = Omit<InboxEvent, "id" | "receivedAt">;
 

@@ -3,18 +3,18 @@ import Fastify, { type FastifyInstance } from "fastify";
 import { expect } from "vitest";
 import { createSlackAdapter, type SlackDeps } from "../../../../src/adapters/slack/index.ts";
 import { systemClock } from "../../../../src/app/system-clock.ts";
-import { AppError } from "../../../../src/core/errors.ts";
-import { newId, type RunId } from "../../../../src/core/ids.ts";
-import type { ChoiceOption, ChoiceSearch } from "../../../../src/core/inbox/environment-choice.ts";
-import type { PrivateCommand } from "../../../../src/core/inbox/private-commands.ts";
-import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
+import { AppError } from "../../../../src/core/basics/errors.ts";
+import { newId, type RunId } from "../../../../src/core/basics/ids.ts";
+import type { Notice, RunCard } from "../../../../src/core/model/threads/notice.ts";
 import type {
   Delivery,
   InboundMessage,
   InboxEvent,
   ThreadAdapter,
   Translation,
-} from "../../../../src/core/threads/thread-adapter.ts";
+} from "../../../../src/core/ports/thread-adapter.ts";
+import type { ChoiceOption, ChoiceSearch } from "../../../../src/core/threads/inbox/environment-choice.ts";
+import type { PrivateCommand } from "../../../../src/core/threads/inbox/private-commands.ts";
 import {
   type EmulatedSlack,
   type SlackMessage,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Notice } from "../../../../src/core/threads/notice.ts";
+import type { Notice } from "../../../../src/core/model/threads/notice.ts";
 import { runId, SlackFixture } from "./slack-fixture.ts";
 
 const FILES: Notice = {

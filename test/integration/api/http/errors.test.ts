@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { FastifyPluginAsync } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AppError } from "../../../../src/core/errors.ts";
+import { AppError } from "../../../../src/core/basics/errors.ts";
 import { type Answer, call } from "../api-caller.ts";
 import { type ApiHarness, PUBLIC_URL, startHarness } from "../api-harness.ts";
 

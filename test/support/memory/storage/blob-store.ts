@@ -1,6 +1,6 @@
-import { newId } from "../../../../src/core/ids.ts";
+import type { Clock } from "../../../../src/core/basics/clock.ts";
+import { newId } from "../../../../src/core/basics/ids.ts";
 import type { BlobStore } from "../../../../src/core/ports/blob-store.ts";
-import type { Clock } from "../../../../src/core/ports/clock.ts";
 import { PIECE_LENGTH, raiseGone } from "../../../../src/storage/blob-store.ts";
 
 /** An in-memory fake of the blob store. It has no rows, so it treats every blob as referenced. */

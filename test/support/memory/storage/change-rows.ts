@@ -1,15 +1,15 @@
-import type { IdempotentResponse } from "../../../../src/core/idempotency/idempotent-response.ts";
-import { newId, type RunId } from "../../../../src/core/ids.ts";
-import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
-import type { RunChange } from "../../../../src/core/runs/run-change.ts";
-import { UniqueConflict } from "../../../../src/core/storage.ts";
-import { messageKeyOf } from "../../../../src/core/threads/notice.ts";
+import { newId, type RunId } from "../../../../src/core/basics/ids.ts";
+import { messageKeyOf } from "../../../../src/core/model/threads/notice.ts";
 import type {
   StoredThread,
   Thread,
   ThreadAddress,
   ThreadBinding,
-} from "../../../../src/core/threads/thread.ts";
+} from "../../../../src/core/model/threads/thread.ts";
+import type { IdempotentResponse } from "../../../../src/core/ports/stores/idempotent-response.ts";
+import type { InboxResult } from "../../../../src/core/ports/stores/inbox-result.ts";
+import type { RunChange } from "../../../../src/core/ports/stores/run-change.ts";
+import { UniqueConflict } from "../../../../src/core/ports/stores/storage.ts";
 import type { Tx } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 

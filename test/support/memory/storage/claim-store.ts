@@ -1,11 +1,11 @@
+import type { TeamId } from "../../../../src/core/basics/ids.ts";
+import type { Run } from "../../../../src/core/model/runs/run.ts";
 import type {
   ClaimStore,
   NextRun,
   WaitingRun,
   WantedClaim,
-} from "../../../../src/core/attempts/claim-store.ts";
-import type { TeamId } from "../../../../src/core/ids.ts";
-import type { Run } from "../../../../src/core/runs/run.ts";
+} from "../../../../src/core/ports/stores/claim-store.ts";
 import { isFor } from "../../../../src/core/runs/run-job.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";

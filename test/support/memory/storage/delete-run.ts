@@ -1,6 +1,6 @@
-import { RUN_DELETED } from "../../../../src/core/idempotency/idempotent-response.ts";
-import type { RunId } from "../../../../src/core/ids.ts";
-import type { WebhookEndpoint } from "../../../../src/core/webhooks/webhook-endpoint.ts";
+import type { RunId } from "../../../../src/core/basics/ids.ts";
+import type { WebhookEndpoint } from "../../../../src/core/model/webhooks/webhook-endpoint.ts";
+import { RUN_DELETED } from "../../../../src/core/ports/stores/idempotent-response.ts";
 import type { Tables } from "./tables.ts";
 import { ENDPOINTS } from "./webhooks/webhook-table.ts";
 

@@ -1,12 +1,12 @@
-import type { Viewer } from "../../../../src/core/people/principal.ts";
+import type { Viewer } from "../../../../src/core/model/people/principal.ts";
+import { isVisible } from "../../../../src/core/model/policies/visibility.ts";
 import {
   type EventLog,
   type EventLogPage,
   type EventLogPosition,
   type LoggedEvent,
   positionAfter,
-} from "../../../../src/core/runs/event-log.ts";
-import { isVisible } from "../../../../src/core/runs/visibility.ts";
+} from "../../../../src/core/ports/stores/event-log.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import { withinLength } from "./within-length.ts";
 

@@ -1,9 +1,9 @@
-import type { Artifact } from "../../../../src/core/artifacts/artifact.ts";
-import type { FileStore } from "../../../../src/core/artifacts/file-store.ts";
-import type { RunId } from "../../../../src/core/ids.ts";
-import type { InputFile } from "../../../../src/core/input-files/input-file.ts";
-import type { RunChange } from "../../../../src/core/runs/run-change.ts";
-import type { RepositoryChanges } from "../../../../src/core/workspaces/repository-changes.ts";
+import type { RunId } from "../../../../src/core/basics/ids.ts";
+import type { Artifact } from "../../../../src/core/model/workspaces/artifact.ts";
+import type { InputFile } from "../../../../src/core/model/workspaces/input-file.ts";
+import type { RepositoryChanges } from "../../../../src/core/model/workspaces/repository-changes.ts";
+import type { FileStore } from "../../../../src/core/ports/stores/file-store.ts";
+import type { RunChange } from "../../../../src/core/ports/stores/run-change.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 
 export class InMemoryFileStore implements FileStore {

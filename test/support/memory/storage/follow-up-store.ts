@@ -1,10 +1,10 @@
-import type { RunId } from "../../../../src/core/ids.ts";
+import type { RunId } from "../../../../src/core/basics/ids.ts";
+import type { FollowUp } from "../../../../src/core/model/runs/run.ts";
 import {
   FOLLOW_UPS_LENGTH_MAX,
   type FollowUpStore,
   type ShownFollowUp,
-} from "../../../../src/core/runs/follow-up-store.ts";
-import type { FollowUp } from "../../../../src/core/runs/run.ts";
+} from "../../../../src/core/ports/stores/follow-up-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import { followUpsOf } from "./run-store.ts";
 

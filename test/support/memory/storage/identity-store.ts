@@ -1,6 +1,6 @@
-import { newId, type PrincipalId, type TeamId } from "../../../../src/core/ids.ts";
-import type { IdentityLink } from "../../../../src/core/people/identity.ts";
-import type { IdentityStore } from "../../../../src/core/people/people-stores.ts";
+import { newId, type PrincipalId, type TeamId } from "../../../../src/core/basics/ids.ts";
+import type { IdentityLink } from "../../../../src/core/model/people/identity.ts";
+import type { IdentityStore } from "../../../../src/core/ports/stores/people-stores.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import { identityName } from "./people-store.ts";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../../src/core/ports/clock.ts";
+import type { Clock } from "../../../../src/core/basics/clock.ts";
 import { CHANNELS, type PubSub } from "../../../../src/core/ports/pubsub.ts";
 import type { Job } from "../../../../src/core/ports/queue.ts";
 import { copyOf, emptyTables, type Tables } from "./tables.ts";

@@ -1,9 +1,9 @@
-import type { Environment } from "../../../../src/core/environments/environment.ts";
-import type { McpServer } from "../../../../src/core/mcp-servers/mcp-server.ts";
-import type { NamedAgent } from "../../../../src/core/people/named-agent.ts";
-import type { RequestDefaults } from "../../../../src/core/routing/request-defaults.ts";
-import type { Secret } from "../../../../src/core/secrets/secret.ts";
-import type { Storage } from "../../../../src/core/storage.ts";
+import type { NamedAgent } from "../../../../src/core/model/defaults/named-agent.ts";
+import type { RequestDefaults } from "../../../../src/core/model/defaults/request-defaults.ts";
+import type { McpServer } from "../../../../src/core/model/secrets/mcp-server.ts";
+import type { Secret } from "../../../../src/core/model/secrets/secret.ts";
+import type { Environment } from "../../../../src/core/model/workspaces/environment.ts";
+import type { Storage } from "../../../../src/core/ports/stores/storage.ts";
 import { answerName, findThread, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
 import { InMemoryClaimStore } from "./claim-store.ts";
 import { InMemoryDeviceCodeStore } from "./device-code-store.ts";

@@ -1,11 +1,11 @@
-import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
+import type { InboxResult } from "../../../../src/core/ports/stores/inbox-result.ts";
 import {
   EARLY_REPLY_MS,
   type InboxStore,
   type MessageResult,
   type ThreadNotices,
-} from "../../../../src/core/inbox/inbox-store.ts";
-import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
+} from "../../../../src/core/ports/stores/inbox-store.ts";
+import type { InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
 import { addNotices, endAsked, makeThread, storeInboxResult } from "./change-rows.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import { IDLE_MS } from "./lease-store.ts";

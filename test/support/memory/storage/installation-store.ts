@@ -1,7 +1,7 @@
-import { newId, type TeamId } from "../../../../src/core/ids.ts";
-import type { Installation } from "../../../../src/core/people/installation.ts";
-import type { InstallationStore } from "../../../../src/core/people/people-stores.ts";
-import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
+import { newId, type TeamId } from "../../../../src/core/basics/ids.ts";
+import type { Installation } from "../../../../src/core/model/people/installation.ts";
+import { FIRST_TEAM } from "../../../../src/core/model/people/team.ts";
+import type { InstallationStore } from "../../../../src/core/ports/stores/people-stores.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 
 export class InMemoryInstallationStore implements InstallationStore {

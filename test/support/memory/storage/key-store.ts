@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { AppError } from "../../../../src/core/errors.ts";
-import type { TeamId } from "../../../../src/core/ids.ts";
-import { type ApiKey, isAlive, type KnownKey, SCOPES } from "../../../../src/core/people/api-key.ts";
-import { ADMINISTRATOR_SUBJECT } from "../../../../src/core/people/identity.ts";
-import type { AdministratorKeys, KeyStore } from "../../../../src/core/people/people-stores.ts";
-import type { Principal } from "../../../../src/core/people/principal.ts";
-import { FIRST_TEAM } from "../../../../src/core/people/team.ts";
+import { AppError } from "../../../../src/core/basics/errors.ts";
+import type { TeamId } from "../../../../src/core/basics/ids.ts";
+import { type ApiKey, isAlive, type KnownKey, SCOPES } from "../../../../src/core/model/people/api-key.ts";
+import { ADMINISTRATOR_SUBJECT } from "../../../../src/core/model/people/identity.ts";
+import type { Principal } from "../../../../src/core/model/people/principal.ts";
+import { FIRST_TEAM } from "../../../../src/core/model/people/team.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
+import type { AdministratorKeys, KeyStore } from "../../../../src/core/ports/stores/people-stores.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import { ensurePrincipal, identityName } from "./people-store.ts";
 

@@ -1,7 +1,7 @@
-import type { IdleRun, LeaseStore } from "../../../../src/core/attempts/lease-store.ts";
-import type { LeaseToken, RunId } from "../../../../src/core/ids.ts";
+import type { LeaseToken, RunId } from "../../../../src/core/basics/ids.ts";
+import type { RunState } from "../../../../src/core/model/runs/states.ts";
+import type { IdleRun, LeaseStore } from "../../../../src/core/ports/stores/lease-store.ts";
 import { isFor } from "../../../../src/core/runs/run-job.ts";
-import type { RunState } from "../../../../src/core/runs/states.ts";
 import { IDLE_SECONDS } from "../../../../src/storage/lease-store.ts";
 import { isAtQuota } from "./claim-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";

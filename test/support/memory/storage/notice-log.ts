@@ -3,7 +3,7 @@ import {
   type NoticeLog,
   type NoticeQuery,
   noticeKindOf,
-} from "../../../../src/core/outbox/notice-log.ts";
+} from "../../../../src/core/ports/stores/notice-log.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import type { DeliveryRow, Tables } from "./tables.ts";
 

@@ -1,14 +1,17 @@
-import type { OutboxStore, TakenDelivery } from "../../../../src/core/outbox/outbox-store.ts";
+import type {
+  KeyedLimit,
+  LimitsOf,
+  OutboxStore,
+  TakenDelivery,
+} from "../../../../src/core/ports/stores/outbox-store.ts";
+import type { Receipt } from "../../../../src/core/ports/thread-adapter.ts";
 import {
   closedPace,
   decidePace,
   isProgress,
-  type KeyedLimit,
-  type LimitsOf,
   UNUSED,
   writeKindOf,
-} from "../../../../src/core/outbox/pace.ts";
-import type { Receipt } from "../../../../src/core/threads/thread-adapter.ts";
+} from "../../../../src/core/threads/outbox/pace.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import { IDLE_MS } from "./lease-store.ts";
 import type { DeliveryRow, Tables } from "./tables.ts";

@@ -1,8 +1,8 @@
-import { newId, type PrincipalId, type TeamId } from "../../../../src/core/ids.ts";
-import type { IdentityLink } from "../../../../src/core/people/identity.ts";
-import type { PeopleStore } from "../../../../src/core/people/people-stores.ts";
-import type { Principal } from "../../../../src/core/people/principal.ts";
+import { newId, type PrincipalId, type TeamId } from "../../../../src/core/basics/ids.ts";
+import type { IdentityLink } from "../../../../src/core/model/people/identity.ts";
+import type { Principal } from "../../../../src/core/model/people/principal.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
+import type { PeopleStore } from "../../../../src/core/ports/stores/people-stores.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 

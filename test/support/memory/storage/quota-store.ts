@@ -1,6 +1,6 @@
-import type { TeamId } from "../../../../src/core/ids.ts";
-import { type Quota, type QuotaUse, quotaPeriods } from "../../../../src/core/quotas/quota.ts";
-import type { QuotaCount, QuotaStore } from "../../../../src/core/quotas/quota-store.ts";
+import type { TeamId } from "../../../../src/core/basics/ids.ts";
+import { type Quota, type QuotaUse, quotaPeriods } from "../../../../src/core/model/usage/quota.ts";
+import type { QuotaCount, QuotaStore } from "../../../../src/core/ports/stores/quota-store.ts";
 import { runningOf } from "./claim-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import type { RunRow, Tables } from "./tables.ts";

@@ -1,6 +1,7 @@
-import type { TeamId } from "../../../../src/core/ids.ts";
-import { UniqueConflict } from "../../../../src/core/storage.ts";
-import type { RecordStore, TeamRecord } from "../../../../src/core/team-records/record-store.ts";
+import type { TeamId } from "../../../../src/core/basics/ids.ts";
+import type { TeamRecord } from "../../../../src/core/model/people/team-record.ts";
+import type { RecordStore } from "../../../../src/core/ports/stores/record-store.ts";
+import { UniqueConflict } from "../../../../src/core/ports/stores/storage.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 

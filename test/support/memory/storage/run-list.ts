@@ -1,4 +1,5 @@
-import { type ListedRun, type Run, UNLISTED_MEMBERS } from "../../../../src/core/runs/run.ts";
+import { isVisible } from "../../../../src/core/model/policies/visibility.ts";
+import { type ListedRun, type Run, UNLISTED_MEMBERS } from "../../../../src/core/model/runs/run.ts";
 import {
   RUNS_LENGTH_MAX,
   type RunFilters,
@@ -7,8 +8,7 @@ import {
   type RunQuery,
   type RunSort,
   wordsOf,
-} from "../../../../src/core/runs/run-query.ts";
-import { isVisible } from "../../../../src/core/runs/visibility.ts";
+} from "../../../../src/core/ports/stores/run-query.ts";
 import { needsEnd, pageOf } from "../../../../src/storage/run-list.ts";
 
 export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {

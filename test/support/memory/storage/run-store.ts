@@ -1,13 +1,13 @@
-import { AppError } from "../../../../src/core/errors.ts";
-import type { RunId } from "../../../../src/core/ids.ts";
+import { AppError } from "../../../../src/core/basics/errors.ts";
+import type { RunId } from "../../../../src/core/basics/ids.ts";
+import type { RunEvent, RunEventKind } from "../../../../src/core/model/runs/events.ts";
+import type { FollowUp, Lease, Run, RunDefinition } from "../../../../src/core/model/runs/run.ts";
+import { requireWithinQuotas } from "../../../../src/core/model/usage/quota.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
-import { requireWithinQuotas } from "../../../../src/core/quotas/quota.ts";
-import type { RunEvent, RunEventKind } from "../../../../src/core/runs/events.ts";
-import type { FollowUp, Lease, Run, RunDefinition } from "../../../../src/core/runs/run.ts";
-import type { RunChange } from "../../../../src/core/runs/run-change.ts";
-import type { RunPage, RunQuery } from "../../../../src/core/runs/run-query.ts";
-import type { RunAggregate, RunKey, RunStore } from "../../../../src/core/runs/run-store.ts";
-import { TeamAtQuota } from "../../../../src/core/storage.ts";
+import type { RunChange } from "../../../../src/core/ports/stores/run-change.ts";
+import type { RunPage, RunQuery } from "../../../../src/core/ports/stores/run-query.ts";
+import type { RunAggregate, RunKey, RunStore } from "../../../../src/core/ports/stores/run-store.ts";
+import { TeamAtQuota } from "../../../../src/core/ports/stores/storage.ts";
 import {
   addNotices,
   bindThread,

@@ -1,10 +1,10 @@
-import type { Principal } from "../../../../src/core/people/principal.ts";
-import type { Policy } from "../../../../src/core/policies/policy.ts";
+import type { RoutingRule } from "../../../../src/core/model/defaults/routing-rule.ts";
+import type { Principal } from "../../../../src/core/model/people/principal.ts";
+import type { Policy } from "../../../../src/core/model/policies/policy.ts";
+import type { Schedule } from "../../../../src/core/model/schedules/schedule.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
-import type { RoutingRule } from "../../../../src/core/routing/routing-rule.ts";
-import type { DueSchedule } from "../../../../src/core/schedules/due-schedules.ts";
-import type { Schedule } from "../../../../src/core/schedules/schedule.ts";
-import type { Storage } from "../../../../src/core/storage.ts";
+import type { DueSchedule } from "../../../../src/core/ports/stores/due-schedules.ts";
+import type { Storage } from "../../../../src/core/ports/stores/storage.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import { InMemoryRecordStore } from "./record-store.ts";
 import type { Tables } from "./tables.ts";

@@ -1,7 +1,7 @@
-import type { RunId } from "../../../../src/core/ids.ts";
-import type { ShareLink } from "../../../../src/core/people/share-link.ts";
-import type { ShareLinkStore } from "../../../../src/core/people/share-link-store.ts";
+import type { RunId } from "../../../../src/core/basics/ids.ts";
+import type { ShareLink } from "../../../../src/core/model/people/share-link.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
+import type { ShareLinkStore } from "../../../../src/core/ports/stores/share-link-store.ts";
 import { KEPT_MS } from "../../../../src/storage/share-link-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 

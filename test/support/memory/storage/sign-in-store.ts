@@ -1,13 +1,13 @@
-import { AppError } from "../../../../src/core/errors.ts";
-import type { SignIn } from "../../../../src/core/people/sign-in.ts";
-import { holderOfSignIn, type KnownSignIn } from "../../../../src/core/people/sign-in-holder.ts";
+import { AppError } from "../../../../src/core/basics/errors.ts";
+import type { SignIn } from "../../../../src/core/model/people/sign-in.ts";
+import { holderOfSignIn, type KnownSignIn } from "../../../../src/core/model/people/sign-in-holder.ts";
+import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
 import type {
   ClaimedRenewal,
   SignInOwner,
   SignInSecrets,
   SignInStore,
-} from "../../../../src/core/people/sign-in-store.ts";
-import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
+} from "../../../../src/core/ports/stores/sign-in-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import type { StoredSignIn, Tables } from "./tables.ts";
 

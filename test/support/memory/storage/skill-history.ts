@@ -1,5 +1,5 @@
-import { isVisible } from "../../../../src/core/runs/visibility.ts";
-import type { SkillHistory } from "../../../../src/core/skills/skill-history.ts";
+import { isVisible } from "../../../../src/core/model/policies/visibility.ts";
+import type { SkillHistory } from "../../../../src/core/ports/stores/skill-history.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 
 export function createInMemorySkillHistory(database: InMemoryStatements): SkillHistory {

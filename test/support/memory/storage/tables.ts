@@ -1,34 +1,34 @@
-import type { Artifact } from "../../../../src/core/artifacts/artifact.ts";
-import type { IdempotentResponse } from "../../../../src/core/idempotency/idempotent-response.ts";
-import type { PrincipalId, RunId, TeamId } from "../../../../src/core/ids.ts";
-import type { InboxResult } from "../../../../src/core/inbox/inbox-result.ts";
-import type { InputFile } from "../../../../src/core/input-files/input-file.ts";
-import type { PaceState, Reservation } from "../../../../src/core/outbox/pace.ts";
-import type { ApiKey } from "../../../../src/core/people/api-key.ts";
-import type { DeviceCode, DeviceCodeHashes } from "../../../../src/core/people/device-code.ts";
-import type { IdentityLink } from "../../../../src/core/people/identity.ts";
-import type { Installation } from "../../../../src/core/people/installation.ts";
-import type { Principal } from "../../../../src/core/people/principal.ts";
-import type { ShareLink } from "../../../../src/core/people/share-link.ts";
-import type { SignIn } from "../../../../src/core/people/sign-in.ts";
-import type { SignInLink } from "../../../../src/core/people/sign-in-link.ts";
-import type { SignInSecrets } from "../../../../src/core/people/sign-in-store.ts";
-import { FIRST_TEAM, type Team } from "../../../../src/core/people/team.ts";
-import type { Quota } from "../../../../src/core/quotas/quota.ts";
-import type { LoggedEvent } from "../../../../src/core/runs/event-log.ts";
-import type { RunEvent } from "../../../../src/core/runs/events.ts";
-import type { FollowUp, Run } from "../../../../src/core/runs/run.ts";
-import type { TeamRecord } from "../../../../src/core/team-records/record-store.ts";
-import type { Notice } from "../../../../src/core/threads/notice.ts";
-import type { StoredThread } from "../../../../src/core/threads/thread.ts";
-import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
+import type { PrincipalId, RunId, TeamId } from "../../../../src/core/basics/ids.ts";
+import type { ApiKey } from "../../../../src/core/model/people/api-key.ts";
+import type { DeviceCode, DeviceCodeHashes } from "../../../../src/core/model/people/device-code.ts";
+import type { IdentityLink } from "../../../../src/core/model/people/identity.ts";
+import type { Installation } from "../../../../src/core/model/people/installation.ts";
+import type { Principal } from "../../../../src/core/model/people/principal.ts";
+import type { ShareLink } from "../../../../src/core/model/people/share-link.ts";
+import type { SignIn } from "../../../../src/core/model/people/sign-in.ts";
+import { FIRST_TEAM, type Team } from "../../../../src/core/model/people/team.ts";
+import type { TeamRecord } from "../../../../src/core/model/people/team-record.ts";
+import type { RunEvent } from "../../../../src/core/model/runs/events.ts";
+import type { FollowUp, Run } from "../../../../src/core/model/runs/run.ts";
+import type { Notice } from "../../../../src/core/model/threads/notice.ts";
+import type { StoredThread } from "../../../../src/core/model/threads/thread.ts";
+import type { Quota } from "../../../../src/core/model/usage/quota.ts";
 import type {
   NewWebhookDelivery,
   WebhookDeliveryState,
   WebhookTry,
-} from "../../../../src/core/webhooks/webhook-delivery.ts";
-import type { LiveWorker } from "../../../../src/core/workers/worker.ts";
-import type { RepositoryChanges } from "../../../../src/core/workspaces/repository-changes.ts";
+} from "../../../../src/core/model/webhooks/webhook-delivery.ts";
+import type { LiveWorker } from "../../../../src/core/model/workers/worker.ts";
+import type { Artifact } from "../../../../src/core/model/workspaces/artifact.ts";
+import type { InputFile } from "../../../../src/core/model/workspaces/input-file.ts";
+import type { RepositoryChanges } from "../../../../src/core/model/workspaces/repository-changes.ts";
+import type { LoggedEvent } from "../../../../src/core/ports/stores/event-log.ts";
+import type { IdempotentResponse } from "../../../../src/core/ports/stores/idempotent-response.ts";
+import type { InboxResult } from "../../../../src/core/ports/stores/inbox-result.ts";
+import type { SignInLink } from "../../../../src/core/ports/stores/sign-in-link-store.ts";
+import type { SignInSecrets } from "../../../../src/core/ports/stores/sign-in-store.ts";
+import type { InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
+import type { PaceState, Reservation } from "../../../../src/core/threads/outbox/pace.ts";
 
 export interface RunRow {
   readonly run: Run;

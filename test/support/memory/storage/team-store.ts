@@ -1,7 +1,7 @@
-import type { TeamId } from "../../../../src/core/ids.ts";
-import type { TeamStore } from "../../../../src/core/people/people-stores.ts";
-import type { Team } from "../../../../src/core/people/team.ts";
-import { UniqueConflict } from "../../../../src/core/storage.ts";
+import type { TeamId } from "../../../../src/core/basics/ids.ts";
+import type { Team } from "../../../../src/core/model/people/team.ts";
+import type { TeamStore } from "../../../../src/core/ports/stores/people-stores.ts";
+import { UniqueConflict } from "../../../../src/core/ports/stores/storage.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 
 export class InMemoryTeamStore implements TeamStore {

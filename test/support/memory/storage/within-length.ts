@@ -1,5 +1,5 @@
+import type { RunEvent } from "../../../../src/core/model/runs/events.ts";
 import { EVENTS_LENGTH_MAX } from "../../../../src/core/runs/event-pages.ts";
-import type { RunEvent } from "../../../../src/core/runs/events.ts";
 
 /**
  * The events that fit into a page; always at least the first. An item for which `eventOf` returns undefined has no

@@ -1,5 +1,5 @@
-import type { LiveWorker, Worker } from "../../../../src/core/workers/worker.ts";
-import type { HostLoad, WorkerStore } from "../../../../src/core/workers/worker-store.ts";
+import type { LiveWorker, Worker } from "../../../../src/core/model/workers/worker.ts";
+import type { HostLoad, WorkerStore } from "../../../../src/core/ports/stores/worker-store.ts";
 import { LIVE_SECONDS } from "../../../../src/storage/worker-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import type { RunRow, Tables } from "./tables.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MovedError, toAppError } from "../../../../src/adapters/github/errors.ts";
-import { Misconfigured } from "../../../../src/core/errors.ts";
+import { Misconfigured } from "../../../../src/core/basics/errors.ts";
 
 /** An error as Octokit throws it. */
 function refusal(status: number, message = "no", headers: Record<string, string> = {}): Error {

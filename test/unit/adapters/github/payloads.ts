@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { InboxEvent } from "../../../../src/core/threads/thread-adapter.ts";
+import type { InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
 import { recordedPayload } from "../../../support/github/github-payloads.ts";
 import { asRecord, isRecord, type JsonRecord } from "../../../support/json.ts";
 

@@ -2,9 +2,9 @@ import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { markerOf, render } from "../../../../src/adapters/github/render.ts";
-import type { RunId } from "../../../../src/core/ids.ts";
-import { RUN_STATES } from "../../../../src/core/runs/states.ts";
-import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
+import type { RunId } from "../../../../src/core/basics/ids.ts";
+import { RUN_STATES } from "../../../../src/core/model/runs/states.ts";
+import type { Notice, RunCard } from "../../../../src/core/model/threads/notice.ts";
 
 const CASES = new URL("../../../fixtures/github/render/", import.meta.url);
 const TRIGGER = "@errand";

@@ -11,8 +11,8 @@ import {
   stopButton,
 } from "../../../../src/adapters/slack/buttons.ts";
 import { translate } from "../../../../src/adapters/slack/translate.ts";
-import { newId, type RunId } from "../../../../src/core/ids.ts";
-import type { Translation } from "../../../../src/core/threads/thread-adapter.ts";
+import { newId, type RunId } from "../../../../src/core/basics/ids.ts";
+import type { Translation } from "../../../../src/core/ports/thread-adapter.ts";
 
 const runId = newId<RunId>(new Date());
 const bot = { teamId: "T1", userId: "U0BOT", botId: "B0BOT", workspaceUrl: undefined };

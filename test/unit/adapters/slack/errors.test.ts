@@ -1,7 +1,7 @@
 import { WebAPIPlatformError } from "@slack/web-api";
 import { describe, expect, test } from "vitest";
 import { type RefusalClass, refusalClassOf, toAppError } from "../../../../src/adapters/slack/errors.ts";
-import { Misconfigured } from "../../../../src/core/errors.ts";
+import { Misconfigured } from "../../../../src/core/basics/errors.ts";
 
 /** The documented errors of chat.*, reactions.*, conversations.*, files.* and auth.test, by what follows from them. */
 const REFUSALS: Readonly<Record<RefusalClass, readonly string[]>> = {

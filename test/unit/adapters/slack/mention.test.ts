@@ -4,7 +4,7 @@ import {
   startsWithOtherMention,
   withoutMention,
 } from "../../../../src/adapters/slack/mention.ts";
-import { parseCommand } from "../../../../src/core/inbox/parse-command.ts";
+import { parseCommand } from "../../../../src/core/threads/inbox/parse-command.ts";
 
 const BOT = "U0BOT";
 

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { partsOf } from "../../../../src/adapters/slack/answer-parts.ts";
 import { render as renderDelivery } from "../../../../src/adapters/slack/render.ts";
-import { newId, type RunId } from "../../../../src/core/ids.ts";
-import { RUN_STATES } from "../../../../src/core/runs/states.ts";
-import type { Notice, RunCard } from "../../../../src/core/threads/notice.ts";
+import { newId, type RunId } from "../../../../src/core/basics/ids.ts";
+import { RUN_STATES } from "../../../../src/core/model/runs/states.ts";
+import type { Notice, RunCard } from "../../../../src/core/model/threads/notice.ts";
 import { slackLimitError } from "../../../support/slack/slack-limits.ts";
 
 type Message = Extract<Notice, { readonly kind: "message" }>;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { isPublic } from "../../../../src/adapters/slack/provenance.ts";
 import { translate, translateRemoval } from "../../../../src/adapters/slack/translate.ts";
-import { AppError } from "../../../../src/core/errors.ts";
-import type { InboundMessage, Translation } from "../../../../src/core/threads/thread-adapter.ts";
+import { AppError } from "../../../../src/core/basics/errors.ts";
+import type { InboundMessage, Translation } from "../../../../src/core/ports/thread-adapter.ts";
 
 const bot = { teamId: "T1", userId: "U0BOT", botId: "B0BOT", workspaceUrl: "https://acme.slack.com/" };
 const TS = "1700000000.000100";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ApiKeyCache } from "../../../../src/api/auth/api-key-cache.ts";
-import { holderOfKey, type KnownKey } from "../../../../src/core/people/api-key.ts";
-import type { KeyStore } from "../../../../src/core/people/people-stores.ts";
+import { holderOfKey, type KnownKey } from "../../../../src/core/model/people/api-key.ts";
+import type { KeyStore } from "../../../../src/core/ports/stores/people-stores.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";

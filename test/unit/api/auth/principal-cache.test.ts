@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { PrincipalCache } from "../../../../src/api/auth/principal-cache.ts";
-import type { PrincipalId, TeamId } from "../../../../src/core/ids.ts";
-import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { PrincipalId, TeamId } from "../../../../src/core/basics/ids.ts";
+import type { Principal } from "../../../../src/core/model/people/principal.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { aPrincipal } from "../../../support/run-builders.ts";
 

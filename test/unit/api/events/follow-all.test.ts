@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { followAll } from "../../../../src/api/events/follow-all.ts";
-import type { PrincipalId, TeamId } from "../../../../src/core/ids.ts";
-import { KeyedSemaphore } from "../../../../src/core/keyed-semaphore.ts";
-import { EVENT_LOG_START, type EventLogPage } from "../../../../src/core/runs/event-log.ts";
+import type { PrincipalId, TeamId } from "../../../../src/core/basics/ids.ts";
+import { KeyedSemaphore } from "../../../../src/core/basics/keyed-semaphore.ts";
+import { EVENT_LOG_START, type EventLogPage } from "../../../../src/core/ports/stores/event-log.ts";
 import { ManualClock, quiet } from "../../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { createInMemoryStorage } from "../../../support/memory/storage/in-memory-storage.ts";

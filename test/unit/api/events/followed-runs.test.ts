@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { EventStream } from "../../../../src/api/events/event-stream.ts";
 import { FollowedRuns } from "../../../../src/api/events/followed-runs.ts";
-import type { PrincipalId } from "../../../../src/core/ids.ts";
-import type { RunEvent } from "../../../../src/core/runs/events.ts";
-import type { Run } from "../../../../src/core/runs/run.ts";
+import type { PrincipalId } from "../../../../src/core/basics/ids.ts";
+import type { RunEvent } from "../../../../src/core/model/runs/events.ts";
+import type { Run } from "../../../../src/core/model/runs/run.ts";
 import { InMemoryPubSub } from "../../../support/memory/in-memory-pubsub.ts";
 import { aRun } from "../../../support/run-builders.ts";
 import { waitFor } from "../../../support/wait-for.ts";

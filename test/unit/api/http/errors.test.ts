@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { problemOf, retryHeaders, StatusError, statusOf } from "../../../../src/api/http/errors.ts";
 import { frameworkError } from "../../../../src/api/http/framework-error.ts";
-import { AppError, ERROR_CODES, type ErrorCode, endStateOf } from "../../../../src/core/errors.ts";
+import { AppError, ERROR_CODES, type ErrorCode, endStateOf } from "../../../../src/core/basics/errors.ts";
 
 const CONTEXT = { publicUrl: "https://errand.example", instance: "/x", traceId: "trace-1" };
 

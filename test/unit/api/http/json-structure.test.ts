@@ -1,7 +1,7 @@
 import { assert, json, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { excessOf } from "../../../../src/api/http/json-structure.ts";
-import { MEBIBYTE } from "../../../../src/core/byte-units.ts";
+import { MEBIBYTE } from "../../../../src/core/basics/byte-units.ts";
 
 function excess(text: string): string | undefined {
   return excessOf(Buffer.from(text));

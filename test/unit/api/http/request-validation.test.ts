@@ -5,7 +5,7 @@ import { structured } from "../../../../src/api/http/query.ts";
 import { compileValidator } from "../../../../src/api/http/request-validation.ts";
 import { ListRunsQuery } from "../../../../src/api/schemas/list-runs.ts";
 import { RunAgentRequest } from "../../../../src/api/schemas/run-requests.ts";
-import { AppError } from "../../../../src/core/errors.ts";
+import { AppError } from "../../../../src/core/basics/errors.ts";
 
 const Inner = z.looseObject({ kept: z.string().optional() });
 const check = compileValidator({

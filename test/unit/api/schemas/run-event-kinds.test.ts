@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { openapiDocument } from "../../../../scripts/openapi-document.ts";
 import { eventJson } from "../../../../src/api/events/event-text.ts";
-import type { RunId } from "../../../../src/core/ids.ts";
-import type { RunEventBody, RunEventKind } from "../../../../src/core/runs/events.ts";
+import type { RunId } from "../../../../src/core/basics/ids.ts";
+import type { RunEventBody, RunEventKind } from "../../../../src/core/model/runs/events.ts";
 import { AnswerJudge } from "../../../support/openapi-answers.ts";
 
 /** One event of each kind, with every member that it can have. */

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { AppError } from "../../../../src/core/errors.ts";
-import { McpServerService } from "../../../../src/core/mcp-servers/mcp-server-service.ts";
-import type { Principal, Viewer } from "../../../../src/core/people/principal.ts";
-import type { McpServerConfig, Run } from "../../../../src/core/runs/run.ts";
-import { sealOwner } from "../../../../src/core/secrets/secret.ts";
+import { AppError } from "../../../../src/core/basics/errors.ts";
+import type { Principal, Viewer } from "../../../../src/core/model/people/principal.ts";
+import type { McpServerConfig, Run } from "../../../../src/core/model/runs/run.ts";
+import { sealOwner } from "../../../../src/core/model/secrets/secret.ts";
+import { McpServerService } from "../../../../src/core/team/records/mcp-server-service.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";
 import { anEnvironment } from "../../../support/environment-builders.ts";
 import { quiet } from "../../../support/manual-clock.ts";

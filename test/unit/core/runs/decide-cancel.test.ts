@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LeaseToken, PrincipalId } from "../../../../src/core/ids.ts";
+import type { LeaseToken, PrincipalId } from "../../../../src/core/basics/ids.ts";
 import { decideCancel } from "../../../../src/core/runs/decide-cancel.ts";
 import { anEdit } from "./edit.ts";
 

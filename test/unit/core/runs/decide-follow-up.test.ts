@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { LeaseToken, PrincipalId } from "../../../../src/core/ids.ts";
+import type { LeaseToken, PrincipalId } from "../../../../src/core/basics/ids.ts";
+import type { PendingPermission, Run } from "../../../../src/core/model/runs/run.ts";
 import { answerIn, decideFollowUp } from "../../../../src/core/runs/decide-follow-up.ts";
-import type { PendingPermission, Run } from "../../../../src/core/runs/run.ts";
 import { APPROVAL_TOOLS } from "../../../support/run-builders.ts";
 import { anEdit } from "./edit.ts";
 

@@ -1,7 +1,7 @@
-import type { Run } from "../../../../src/core/runs/run.ts";
+import type { Run } from "../../../../src/core/model/runs/run.ts";
+import type { RunAggregate } from "../../../../src/core/ports/stores/run-store.ts";
+import { NoticeWriter } from "../../../../src/core/runs/notice-writer.ts";
 import { RunEdit } from "../../../../src/core/runs/run-edit.ts";
-import type { RunAggregate } from "../../../../src/core/runs/run-store.ts";
-import { NoticeWriter } from "../../../../src/core/threads/notice-writer.ts";
 import { aRun } from "../../../support/run-builders.ts";
 
 /** Returns an edit of a run without a storage. */

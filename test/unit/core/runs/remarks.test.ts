@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decideTurnEnd } from "../../../../src/core/attempts/decide-attempt.ts";
+import { decideTurnEnd } from "../../../../src/core/work/context/decide-attempt.ts";
 import { aThread } from "../../../support/run-builders.ts";
 import { anEdit } from "./edit.ts";
 

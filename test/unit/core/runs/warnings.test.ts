@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { RunEventBody } from "../../../../src/core/runs/events.ts";
+import type { RunEventBody } from "../../../../src/core/model/runs/events.ts";
 import { warningOf, withWarning } from "../../../../src/core/runs/warnings.ts";
 
 test.each<[RunEventBody, string | undefined]>([

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { decideTurnEnd } from "../../../../src/core/attempts/decide-attempt.ts";
-import type { Principal } from "../../../../src/core/people/principal.ts";
+import type { Principal } from "../../../../src/core/model/people/principal.ts";
+import type { Thread } from "../../../../src/core/model/threads/thread.ts";
 import type { TransactionExtras } from "../../../../src/core/runs/transaction-extras.ts";
-import type { Thread } from "../../../../src/core/threads/thread.ts";
+import { decideTurnEnd } from "../../../../src/core/work/context/decide-attempt.ts";
 import { quiet } from "../../../support/manual-clock.ts";
 import { aFollowUp, aRun, aThread } from "../../../support/run-builders.ts";
 import { END_TURN } from "../../../support/scripted-agents.ts";
 import { waitFor } from "../../../support/wait-for.ts";
-import { InboxHarness, KEY } from "../inbox/inbox-harness.ts";
 import { anEdit } from "../runs/edit.ts";
+import { InboxHarness, KEY } from "./inbox/inbox-harness.ts";
 
 const IDLE_MS = 60 * 60_000;
 

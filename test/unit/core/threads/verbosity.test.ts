@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { RunState } from "../../../../src/core/runs/states.ts";
-import type { Thread, Verbosity } from "../../../../src/core/threads/thread.ts";
+import type { RunState } from "../../../../src/core/model/runs/states.ts";
+import type { Thread, Verbosity } from "../../../../src/core/model/threads/thread.ts";
 import { aRun, aThread } from "../../../support/run-builders.ts";
-import { InboxHarness, KEY } from "../inbox/inbox-harness.ts";
 import { anEdit } from "../runs/edit.ts";
+import { InboxHarness, KEY } from "./inbox/inbox-harness.ts";
 
 describe("the card of a run", () => {
   const WAYS: readonly (readonly [RunState, RunState, readonly Verbosity[]])[] = [

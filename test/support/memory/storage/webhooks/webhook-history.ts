@@ -1,11 +1,11 @@
+import type { WebhookDelivery } from "../../../../../src/core/model/webhooks/webhook-delivery.ts";
 import { CHANNELS } from "../../../../../src/core/ports/pubsub.ts";
-import type { WebhookDelivery } from "../../../../../src/core/webhooks/webhook-delivery.ts";
 import type {
   ReplayedDeliveries,
   TriedWebhook,
   WebhookDeliveryQuery,
   WebhookHistory,
-} from "../../../../../src/core/webhooks/webhook-stores.ts";
+} from "../../../../../src/core/ports/stores/webhook-stores.ts";
 import type { InMemoryStatements } from "../in-memory-database.ts";
 import type { WebhookRow } from "../tables.ts";
 import { ENDPOINTS, endpointIn, rowsIn } from "./webhook-table.ts";

@@ -1,11 +1,11 @@
+import type { NewWebhookDelivery } from "../../../../../src/core/model/webhooks/webhook-delivery.ts";
+import type { WebhookEndpoint } from "../../../../../src/core/model/webhooks/webhook-endpoint.ts";
 import { CHANNELS } from "../../../../../src/core/ports/pubsub.ts";
-import type { NewWebhookDelivery } from "../../../../../src/core/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../../../../src/core/webhooks/webhook-endpoint.ts";
 import type {
   CompletedTry,
   TakenWebhook,
   WebhookOutbox,
-} from "../../../../../src/core/webhooks/webhook-stores.ts";
+} from "../../../../../src/core/ports/stores/webhook-stores.ts";
 import type { InMemoryStatements, Tx } from "../in-memory-database.ts";
 import type { WebhookRow } from "../tables.ts";
 import { endpointIn, isBehind, rowsIn } from "./webhook-table.ts";

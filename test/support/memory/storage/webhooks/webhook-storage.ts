@@ -1,9 +1,12 @@
-import type { RunEvent } from "../../../../../src/core/runs/events.ts";
-import type { RecordStore } from "../../../../../src/core/team-records/record-store.ts";
-import { isStateChange } from "../../../../../src/core/webhooks/event-types.ts";
-import type { WebhookEndpoint } from "../../../../../src/core/webhooks/webhook-endpoint.ts";
-import type { VisibleEvent } from "../../../../../src/core/webhooks/webhook-message.ts";
-import type { LogPart, WebhookStorage } from "../../../../../src/core/webhooks/webhook-stores.ts";
+import type { RunEvent } from "../../../../../src/core/model/runs/events.ts";
+import { isStateChange } from "../../../../../src/core/model/webhooks/event-types.ts";
+import type { WebhookEndpoint } from "../../../../../src/core/model/webhooks/webhook-endpoint.ts";
+import type { RecordStore } from "../../../../../src/core/ports/stores/record-store.ts";
+import type {
+  LogPart,
+  VisibleEvent,
+  WebhookStorage,
+} from "../../../../../src/core/ports/stores/webhook-stores.ts";
 import type { InMemoryStatements } from "../in-memory-database.ts";
 import { InMemoryRecordStore } from "../record-store.ts";
 import type { Tables } from "../tables.ts";

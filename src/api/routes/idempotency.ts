@@ -1,0 +1,368 @@
+import { createHash } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { AppError } from "../../core/basics/errors.ts";
+import type { RunId } from "../../core/basics/ids.ts";
+import type { SecretBox } from "../../core/basics/secret-box.ts";
+import { type AuditContext, auditContextOf } from "../../core/model/people/audit.ts";
+import {
+  answerOwner,
+  type IdempotentResponse,
+  RUN_DELETED,
+} from "../../core/ports/stores/idempotent-response.ts";
+import { type Storage, UniqueConflict } from "../../core/ports/stores/storage.ts";
+import type { FollowUpResult, TransactionExtras } from "../../core/runs/transaction-extras.ts";
+import type { KeyHasher } from "../auth/api-keys.ts";
+import { callerOf, holderOf, viewerOf } from "../auth/authentication.ts";
+import { StatusError } from "../http/errors.ts";
+import { sourceOf } from "../http/request-source.ts";
+
+interface Operation {
+  /** Each operation has its own key space per caller, independent of the path. */
+  readonly operation: string;
+  /** The id of the object, if it is not in the body. */
+  readonly target?: string;
+  /** The body contains a secret, so the stored hash must not allow guessing it. */
+  readonly hidesBody?: boolean;
+}
+
+/** A write to a run. The change of the run stores the response. */
+export type RunWrite<Body> = RunOperation & (RunTransaction<Body> | PreparedWrite<Body>);
+
+interface RunOperation extends Operation {
+  /**
+   * True if the work has no effect outside its transaction. Then no lookup is needed before the work: a repeat meets
+   * the stored response in the transaction. That saves a query for each first request.
+   */
+  readonly isAtomic?: boolean;
+  /** As in `Write`. */
+  readonly isSecret?: boolean;
+  /** The status of the response. Default: 200. */
+  readonly status?: number;
+}
+
+/** A write whose response needs something that is read before the transaction. */
+interface PreparedWrite<Body> {
+  /** May be called again when the request is repeated. */
+  prepare(): Promise<RunTransaction<Body>>;
+}
+
+type WriteExtras = Pick<TransactionExtras, "apiKeyId" | "author" | "from" | "responseFor" | "signInId">;
+
+interface RunTransaction<Body> {
+  /** Does the work and stores `extras` in the same transaction. */
+  perform(extras: WriteExtras): Promise<FollowUpResult>;
+  /** With a key it is called inside the transaction, which stores the answer. */
+  answer(result: FollowUpResult): Body;
+}
+
+/** Any other write. */
+export interface Write<Body> extends Operation {
+  /** The status of the response. Default: 200. */
+  readonly status?: number;
+  /**
+   * The response contains a secret. It is stored encrypted and repeated only for the same API key or sign-in, because
+   * another one of the principal may have fewer rights than the secret gives. A repeat with another one is refused.
+   */
+  readonly isSecret?: boolean;
+  /** The run that the response is about. The stored response is deleted with it. */
+  readonly runId?: RunId;
+  /** Does the work through `storage`, in one transaction. May be called again. */
+  perform(storage: Storage): Promise<Body>;
+}
+
+/** A response with a secret, and the API key or sign-in that may see it again. */
+interface SecretAnswer {
+  readonly secretOf: string;
+  readonly body: unknown;
+}
+
+type IdempotencyKey = Pick<IdempotentResponse, "principalId" | "key" | "requestHash">;
+
+export interface IdempotencyDeps {
+  readonly storage: Storage;
+  readonly secrets: SecretBox;
+  readonly hashKey: KeyHasher;
+}
+
+/**
+ * Writes with an `Idempotency-Key`. The response is stored in the transaction of the write, so that both exist or
+ * neither. Of two concurrent requests, the second violates the unique index and gets the first one's response. A
+ * refused request stores nothing and may be sent again with its key.
+ */
+export class Idempotency {
+  readonly #deps: IdempotencyDeps;
+
+  constructor(deps: IdempotencyDeps) {
+    this.#deps = deps;
+  }
+
+  /** For a write to a run. The change of the run stores the response. */
+  async writeRunOnce<Body>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    write: RunWrite<Body>,
+  ): Promise<Body> {
+    const { status = 200 } = write;
+    reply.code(status);
+    const requestKey = this.#keyOf(request, write);
+    if (requestKey === undefined) {
+      const { answer, perform } = await prepared(write);
+      return answer(await perform(callerExtras(request)));
+    }
+    const secretOf = write.isSecret === true ? secretOwnerOf(request) : undefined;
+    const storedForm = (body: Body) => this.#stored(body, requestKey, secretOf);
+    const perform = async () =>
+      performAndStore({ ...requestKey, status }, await prepared(write), {
+        ...callerExtras(request),
+        storedForm,
+      });
+    return write.isAtomic === true
+      ? this.#perform(reply, requestKey, secretOf, perform)
+      : this.#performUnlessStored(reply, requestKey, secretOf, perform);
+  }
+
+  /** For any other write. The work and its response are stored in one transaction, which is opened here. */
+  async writeOnce<Body>(request: FastifyRequest, reply: FastifyReply, write: Write<Body>): Promise<Body> {
+    const { status = 200, isSecret = false } = write;
+    const { storage } = this.#deps;
+    reply.code(status);
+    const requestKey = this.#keyOf(request, write);
+    const author = authorOf(request);
+    if (requestKey === undefined) {
+      return storage.atomically((stores) => performWithKey(request, stores, write), author);
+    }
+    const secretOf = isSecret ? secretOwnerOf(request) : undefined;
+    return this.#performUnlessStored(reply, requestKey, secretOf, () =>
+      storage.atomically(async (stores) => {
+        const body = await performWithKey(request, stores, write);
+        await stores.idempotentResponses.remember({
+          ...requestKey,
+          ...(write.runId && { runId: write.runId }),
+          status,
+          body: this.#stored(body, requestKey, secretOf),
+        });
+        return body;
+      }, author),
+    );
+  }
+
+  async #performUnlessStored<Body>(
+    reply: FastifyReply,
+    requestKey: IdempotencyKey,
+    secretOf: string | undefined,
+    perform: () => Promise<Body>,
+  ): Promise<Body> {
+    const first = await this.#deps.storage.idempotentResponses.find(requestKey.principalId, requestKey.key);
+    if (first !== undefined) {
+      return this.#replay<Body>(reply, first, requestKey, secretOf);
+    }
+    return this.#perform(reply, requestKey, secretOf, perform);
+  }
+
+  async #perform<Body>(
+    reply: FastifyReply,
+    requestKey: IdempotencyKey,
+    secretOf: string | undefined,
+    perform: () => Promise<Body>,
+  ): Promise<Body> {
+    try {
+      return await perform();
+    } catch (error) {
+      // A concurrent duplicate may fail at the stored response, or earlier at a unique name.
+      const duplicate = await this.#deps.storage.idempotentResponses.find(
+        requestKey.principalId,
+        requestKey.key,
+      );
+      if (duplicate !== undefined) {
+        return this.#replay<Body>(reply, duplicate, requestKey, secretOf);
+      }
+      if (!(error instanceof UniqueConflict) || error.what !== "idempotencyKey") {
+        throw error;
+      }
+    }
+    const message = "The same request is still in progress.";
+    throw new AppError("conflict", message, { retryable: true, retryAfterMs: 200 });
+  }
+
+  /** Returns undefined if the request has no key. */
+  #keyOf(
+    request: FastifyRequest,
+    { operation, target = "", hidesBody }: Operation,
+  ): IdempotencyKey | undefined {
+    const key = readKey(request.raw.rawHeaders);
+    if (key === undefined) {
+      return undefined;
+    }
+    const digest = createHash("sha256")
+      .update(`${target}\n${canonical(request.body)}`)
+      .digest("hex");
+    const requestHash = hidesBody === true ? this.#deps.hashKey(digest) : digest;
+    return { principalId: viewerOf(request).id, key: `${operation} ${key}`, requestHash };
+  }
+
+  #replay<Body>(
+    reply: FastifyReply,
+    first: IdempotentResponse,
+    requestKey: IdempotencyKey,
+    secretOf: string | undefined,
+  ): Body {
+    requireSame(first, requestKey);
+    if (first.status === RUN_DELETED) {
+      throw runDeleted();
+    }
+    reply.code(first.status).header("idempotent-replay", "true");
+    const body = secretOf === undefined ? first.body : this.#opened(first, requestKey, secretOf);
+    // The response was stored by the same operation, so it has the right type.
+    return body as Body;
+  }
+
+  #stored(body: unknown, requestKey: IdempotencyKey, secretOf: string | undefined): unknown {
+    if (secretOf === undefined) {
+      return body;
+    }
+    const answer: SecretAnswer = { secretOf, body };
+    return this.#deps.secrets.seal(JSON.stringify(answer), answerOwner(requestKey));
+  }
+
+  #opened({ body }: IdempotentResponse, requestKey: IdempotencyKey, secretOf: string): unknown {
+    const answer = this.#secretAnswer(body, requestKey);
+    if (answer.secretOf !== secretOf) {
+      throw new AppError("not_authorized", "Another API key of yours has sent this Idempotency-Key.", {
+        remedy: "Use the same API key, because the response contains a secret, or use a new Idempotency-Key.",
+      });
+    }
+    return answer.body;
+  }
+
+  #secretAnswer(body: unknown, requestKey: IdempotencyKey): SecretAnswer {
+    try {
+      return JSON.parse(this.#deps.secrets.open(String(body), answerOwner(requestKey)));
+    } catch (cause) {
+      throw new AppError("conflict", "The response to this Idempotency-Key can no longer be read.", {
+        cause,
+        retryable: false,
+        remedy: "The server's secret key was changed. The request was performed: look for what it made.",
+      });
+    }
+  }
+}
+
+/** What must still be valid when the write is stored, and who makes it. Guests have no key and no sign-in. */
+function callerExtras(request: FastifyRequest): Omit<WriteExtras, "responseFor"> {
+  const { key, signIn } = callerOf(request).holder ?? {};
+  const credential = { ...(key && { apiKeyId: key.id }), ...(signIn && { signInId: signIn.id }) };
+  return { author: authorOf(request), from: { source: sourceOf(request) }, ...credential };
+}
+
+/** How audit entries name the caller. */
+function authorOf(request: FastifyRequest): AuditContext {
+  const { holder, viewer } = callerOf(request);
+  const author = auditContextOf(viewer);
+  const key = holder?.key && { keyId: holder.key.id };
+  return { ...author, actor: { ...author.actor, ...key, address: request.ip }, requestId: request.id };
+}
+
+function secretOwnerOf(request: FastifyRequest): string {
+  const { key, signIn } = holderOf(request);
+  return signIn?.id ?? key?.id ?? "";
+}
+
+/** Does the work only if the caller's key was not revoked and its sign-in has not ended meanwhile, in any process. */
+async function performWithKey<Body>(
+  request: FastifyRequest,
+  stores: Storage,
+  write: Write<Body>,
+): Promise<Body> {
+  const { apiKeyId, signInId } = callerExtras(request);
+  if (apiKeyId !== undefined) {
+    await stores.keys.requireAlive(apiKeyId);
+  }
+  if (signInId !== undefined) {
+    await stores.signIns.requireOpen(signInId);
+  }
+  return write.perform(stores);
+}
+
+async function prepared<Body>(write: RunWrite<Body>): Promise<RunTransaction<Body>> {
+  return "prepare" in write ? write.prepare() : write;
+}
+
+/** Returns the response that the transaction stored last, because a transaction may be tried more than once. */
+async function performAndStore<Body>(
+  requestKey: Omit<IdempotentResponse, "body">,
+  { answer, perform }: RunTransaction<Body>,
+  { storedForm, ...caller }: Omit<WriteExtras, "responseFor"> & { storedForm(body: Body): unknown },
+): Promise<Body> {
+  const stored: Body[] = [];
+  await perform({
+    ...caller,
+    responseFor: (result) => {
+      const body = answer(result);
+      stored.push(body);
+      return { ...requestKey, body: storedForm(body) };
+    },
+  });
+  if (stored.length === 0) {
+    throw new Error("A write under an idempotency key stored no response.");
+  }
+  return stored.at(-1) as Body;
+}
+
+function requireSame(first: IdempotentResponse, requestKey: IdempotencyKey): void {
+  if (first.requestHash === requestKey.requestHash) {
+    return;
+  }
+  throw new StatusError(422, "invalid_request", "This Idempotency-Key was used with another request.", {
+    remedy: "Use a new key for each different request.",
+  });
+}
+
+function runDeleted(): AppError {
+  return new AppError("conflict", "The run of this Idempotency-Key was deleted.", {
+    retryable: false,
+    remedy: "Use a new key to start another run.",
+  });
+}
+
+/** Returns the same text for equal values, whatever the order of their members. */
+function canonical(value: unknown): string {
+  const text = JSON.stringify(value, (_name, member: unknown) => {
+    if (typeof member !== "object" || member === null || Array.isArray(member)) {
+      return member;
+    }
+    return Object.fromEntries(Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)));
+  });
+  return text ?? "";
+}
+
+const HEADER = "idempotency-key";
+const MAX_LENGTH = 255;
+
+/** Reads the raw headers, because Node joins a header that was sent twice into one value. */
+function readKey(rawHeaders: readonly string[]): string | undefined {
+  const values = rawHeaders.filter(
+    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === HEADER,
+  );
+  const [value] = values;
+  if (value === undefined) {
+    return undefined;
+  }
+  const key = unquoted(value.trim());
+  if (values.length > 1 || !/^[\x20-\x7e]+$/.test(key) || key.length > MAX_LENGTH) {
+    throw invalidKey();
+  }
+  return key;
+}
+
+/** The draft of the standard defines the key as a quoted string. Most clients send it without quotes. */
+function unquoted(value: string): string {
+  const inner = /^"(.*)"$/.exec(value)?.[1];
+  return inner === undefined ? value : inner.replace(/\\(["\\])/g, "$1");
+}
+
+function invalidKey(): AppError {
+  const message = `must be sent once, with 1 to ${MAX_LENGTH} printable ASCII characters`;
+  return new AppError("invalid_request", "The Idempotency-Key is not valid.", {
+    issues: [{ path: "Idempotency-Key", message }],
+  });
+}

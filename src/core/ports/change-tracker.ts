@@ -1,0 +1,71 @@
+import type { RepositoryName } from "../model/repositories/repository-name.ts";
+import type { ChangedFile } from "../model/workspaces/repository-changes.ts";
+import type { PushedBranch } from "./gateway.ts";
+import type { RunWorkspace } from "./workspace-provider.ts";
+
+/** Tracks what a run changes in the repositories of its workspace. */
+export interface ChangeTracker {
+  /** The name of the host of the repositories, for people. */
+  readonly host: string;
+  /** Records the state of the repositories before a turn. */
+  takeSnapshot(runWorkspace: RunWorkspace): Promise<void>;
+  /** The changes since that snapshot, or since the repositories were cloned. Lists only changed repositories. */
+  diff(runWorkspace: RunWorkspace, since: "snapshot" | "clone"): Promise<WorkspaceChanges>;
+  /**
+   * Commits uncommitted changes, and pushes everything since the clone to `branch`, which is created or moved.
+   * Undefined when there is nothing to push. Can be repeated.
+   */
+  push(runWorkspace: RunWorkspace, push: BranchPush): Promise<PushedWork | undefined>;
+  /** The repository's template of pull requests, as it was cloned. */
+  templateOf(runWorkspace: RunWorkspace, repository: RepositoryName): Promise<string | undefined>;
+}
+
+export interface WorkspaceChanges {
+  readonly diffs: readonly RepositoryDiff[];
+  /** What the agent made that neither a diff nor a push contains. */
+  readonly leftOut: readonly LeftOutWork[];
+}
+
+export const LEFT_OUT_REASONS = [
+  "large",
+  "unreadable",
+  "deep",
+  "repository",
+  "submodule",
+  "worktree",
+  "branch",
+  "stash",
+] as const;
+
+/** A file, folder, worktree, branch or stash that is in no diff. */
+export interface LeftOutWork {
+  readonly repository: RepositoryName;
+  readonly reason: (typeof LEFT_OUT_REASONS)[number];
+  readonly path: string;
+}
+
+export interface RepositoryDiff {
+  readonly repository: RepositoryName;
+  /** A unified diff for `git apply`. `isCut` tells whether it was cut at the size limit. */
+  readonly patch: Uint8Array;
+  readonly isCut: boolean;
+  readonly filesChanged: number;
+  /** The commit that was cloned. */
+  readonly base: string;
+  /** The changed files, as far as the list is not too long. */
+  readonly files: readonly ChangedFile[];
+}
+
+export interface PushedWork {
+  readonly pushed: PushedBranch;
+  /** What was done: the subject of the agent's first commit since the clone, otherwise that of the message. */
+  readonly subject: string;
+}
+
+export interface BranchPush {
+  readonly repository: RepositoryName;
+  readonly branch: string;
+  /** People work on the branch too: their commits there are never replaced. */
+  readonly isShared?: true;
+  readonly message: string;
+}

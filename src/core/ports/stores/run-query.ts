@@ -1,0 +1,79 @@
+import type { RunId } from "../../basics/ids.ts";
+import type { Viewer } from "../../model/people/principal.ts";
+import type { ListedRun } from "../../model/runs/run.ts";
+import type { RunSource } from "../../model/runs/sources.ts";
+import type { RunState } from "../../model/runs/states.ts";
+
+export const RUN_SORTS = ["updated_at", "created_at", "title", "agent"] as const;
+export type RunSort = (typeof RUN_SORTS)[number];
+
+/** A page of a list ends with the run that reaches this size in bytes. A single run may have a mebibyte. */
+export const RUNS_LENGTH_MAX = 4 * 2 ** 20;
+
+/** Selects and orders runs. All filters must hold; of `states`, one is enough. */
+export interface RunQuery {
+  readonly viewer: Viewer;
+  readonly filters: RunFilters;
+  readonly sort: RunSort;
+  readonly order: "asc" | "desc";
+  /** The maximum number of runs. There are fewer when they are long (`RUNS_LENGTH_MAX`). */
+  readonly limit: number;
+  /** The end of the previous page: the sort value and the id of its last run. */
+  readonly after?: RunPosition;
+}
+
+export interface RunFilters {
+  readonly states?: readonly RunState[];
+  readonly name?: string;
+  readonly modelId?: string;
+  readonly creatorId?: string;
+  /** The principal that executes the run: its creator, or the one recorded beside it. */
+  readonly executorId?: string;
+  readonly source?: RunSource;
+  readonly createdAfter?: Date;
+  readonly createdBefore?: Date;
+  readonly updatedAfter?: Date;
+  /** null: runs without an environment. */
+  readonly environmentId?: string | null;
+  readonly skill?: string;
+  readonly conversationId?: string;
+  readonly scheduleId?: string;
+  readonly ancestorId?: RunId;
+  readonly artifactType?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Each of its words must occur in the title, the prompt or the skill. */
+  readonly text?: string;
+  /**
+   * Like `text`, but the words may have a typing mistake. Matches nothing on a server without the extension `pg_trgm`.
+   */
+  readonly similarText?: string;
+}
+
+/** The words of a search text, separated by white space. */
+export function wordsOf(text: string): readonly string[] {
+  return [...new Set(text.split(/\s+/).filter((word) => word !== ""))];
+}
+
+/** The same query with words that may have a typing mistake. Undefined when it has no words. */
+export function similarQuery(query: RunQuery): RunQuery | undefined {
+  const { text, ...filters } = query.filters;
+  return text === undefined ? undefined : { ...query, filters: { ...filters, similarText: text } };
+}
+
+export interface RunPosition {
+  /** ISO time for times, otherwise the text. */
+  readonly value: string;
+  readonly id: RunId;
+  /**
+   * The newest update when an ascending walk began. Runs updated since then are left out, because otherwise the walk
+   * could return a run again and again.
+   */
+  readonly until?: string;
+  /** Whether the list began with similar words, because no run had the exact ones. */
+  readonly isSimilar?: boolean;
+}
+
+export interface RunPage {
+  readonly runs: readonly ListedRun[];
+  readonly next?: RunPosition;
+}

@@ -1,0 +1,169 @@
+import { newId, type PrincipalId, type RunId } from "../../basics/ids.ts";
+import type { NamedAgent } from "../../model/defaults/named-agent.ts";
+import type { Viewer } from "../../model/people/principal.ts";
+import type {
+  ConfigLayer,
+  Provenance,
+  Run,
+  RunConfig,
+  RunDefinition,
+  RunMode,
+} from "../../model/runs/run.ts";
+import type { RunSource } from "../../model/runs/sources.ts";
+import { type Skill, skillId } from "../../model/skills/skill.ts";
+import type { InputFile } from "../../model/workspaces/input-file.ts";
+import { titleFrom } from "../../runs/new-run-aggregate.ts";
+import type { ConfigDefault } from "../routing/routed-config.ts";
+
+export interface NewRun {
+  readonly prompt: string;
+  readonly title?: string;
+  readonly context?: string;
+  readonly mode?: RunMode;
+  readonly config?: RunConfig;
+  /** The configuration comes from a schedule or a run, where the values of its MCP servers are sealed. */
+  readonly hasStoredConfig?: boolean;
+  readonly teamOwned?: boolean;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly parent?: Run;
+  /** The newest run of the conversation that the new run continues. */
+  readonly continues?: Run;
+  /** The skill to start from, once it was found. A retried run brings its own. */
+  readonly skill?: Skill;
+  /** The skills of the configuration, once they were found. A retried run brings its own. */
+  readonly skills?: readonly Skill[];
+  /** What the request gets that neither it nor a routing rule says, strongest first. */
+  readonly defaults?: readonly ConfigDefault[];
+  /**
+   * The request asks for an empty workspace: neither routing rules nor defaults give it an environment or a
+   * repository.
+   */
+  readonly isWithoutEnvironment?: boolean;
+  /** The configuration and its provenance come from a retried run: no routing rule changes them. */
+  readonly isRouted?: boolean;
+  /** Someone other than the creator wrote the prompt. */
+  readonly othersWrote?: boolean;
+  /** Their bytes are already stored. */
+  readonly inputs?: readonly InputFile[];
+  readonly source: RunSource;
+  readonly creator: Requester;
+  /** The principal that requests the run in the name of `creator`. */
+  readonly requester?: Requester;
+  /** The id of the named agent that executes the run. Default: the caller, if it is a named agent. */
+  readonly agentUid?: PrincipalId;
+  /** The named agent that executes the run, once it was found. */
+  readonly namedAgent?: NamedAgent;
+  /**
+   * The agent program of the run that this one continues or repeats. It is used if the configuration names none,
+   * because the default may have changed.
+   */
+  readonly formerAgent?: string;
+  /** The run only prepares its workspace, to test its environment. */
+  readonly preparesOnly?: boolean;
+  readonly scheduleId?: string;
+  readonly triggerUrl?: string;
+  readonly provenance?: Provenance;
+}
+
+type Requester = Pick<Viewer, "id" | "teamId" | "type"> & Partial<Pick<Viewer, "administrator">>;
+
+/** Chooses agents, as far as creating a run needs it. */
+export interface AgentChoice {
+  /**
+   * The name of the agent. Throws `invalid_request` or `operation_not_supported` for a configuration that is
+   * impossible here. `member` is the caller's name for the configuration. Default: config.
+   */
+  choose(config: RunConfig, member?: string): string;
+  /** Whether the agent runs programs of a user's choosing, so that it only runs in a sandbox. */
+  needsSandbox(agent: string): boolean;
+}
+
+export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunDefinition {
+  const config = configOf(request);
+  return {
+    id: newId<RunId>(now),
+    teamId: request.creator.teamId,
+    title: request.title ?? (titleFrom(request.prompt) || (request.skill?.name ?? "")),
+    prompt: request.prompt,
+    source: request.source,
+    creatorId: request.creator.id,
+    ...executionOf(request),
+    teamOwned: request.teamOwned ?? true,
+    config,
+    agent: agents.choose(withFormerAgent(config, request)),
+    metadata: request.metadata ?? {},
+    ancestorIds: request.parent === undefined ? [] : [request.parent.id, ...request.parent.ancestorIds],
+    conversationId: request.continues?.conversationId ?? newId(now),
+    sessionId: newId(now),
+    provenance: provenanceOf(request),
+    createdAt: now,
+    ...(request.continues === undefined ? {} : { continuesId: request.continues.id }),
+    ...(request.context === undefined ? {} : { context: request.context }),
+    ...(request.mode === undefined ? {} : { mode: request.mode }),
+    ...(request.skill === undefined ? {} : { skill: skillId(request.skill), skillSnapshot: request.skill }),
+    ...(request.skills === undefined || request.skills.length === 0
+      ? {}
+      : { skillSnapshots: request.skills }),
+    ...(request.preparesOnly === true ? { preparesOnly: true } : {}),
+    ...(request.scheduleId === undefined ? {} : { scheduleId: request.scheduleId }),
+    ...(request.triggerUrl === undefined ? {} : { triggerUrl: request.triggerUrl }),
+  };
+}
+
+/**
+ * The executor is recorded only where it differs from the creator. The requester is recorded for each run in another
+ * person's name, also in that of the requester itself, because such a run has fewer rights.
+ */
+function executionOf({
+  creator,
+  namedAgent,
+  requester,
+}: NewRun): Pick<RunDefinition, "executorId" | "requesterId" | "secretNames"> {
+  const executorId = namedAgent?.id ?? requester?.id ?? creator.id;
+  const secretNames = secretNamesOf(namedAgent);
+  return {
+    ...(executorId === creator.id ? {} : { executorId }),
+    ...(requester === undefined ? {} : { requesterId: requester.id }),
+    ...(secretNames === undefined ? {} : { secretNames }),
+  };
+}
+
+/** The only team secrets that the runs of an agent get. Undefined: all. */
+export function secretNamesOf(
+  namedAgent: Pick<NamedAgent, "secretNames"> | undefined,
+): readonly string[] | undefined {
+  return namedAgent?.secretNames.length === 0 ? undefined : namedAgent?.secretNames;
+}
+
+/** The stored configuration stays as the caller wrote it. */
+function withFormerAgent(config: RunConfig, { formerAgent }: NewRun): RunConfig {
+  if (formerAgent === undefined || config.harness?.type !== undefined) {
+    return config;
+  }
+  return { ...config, harness: { ...config.harness, type: formerAgent } };
+}
+
+/** The caller's configuration, completed by the skill and with the full ids of all skills. */
+function configOf({ config = {}, skill, skills = [] }: NewRun): RunConfig {
+  const named = skills.length === 0 ? config : { ...config, skills: skills.map(skillId) };
+  if (skill === undefined) {
+    return named;
+  }
+  return { ...named, name: config.name ?? skill.name, skill_spec: skillId(skill) };
+}
+
+/** A name that the caller did not give comes from the skill, and a skill that it did not name from `skills`. */
+function provenanceOf({ config = {}, provenance = {}, skill }: NewRun): Provenance {
+  if (skill === undefined) {
+    return provenance;
+  }
+  const { config_layers: layers = {} } = provenance;
+  const config_layers: Record<string, ConfigLayer> = { ...layers };
+  if (config.name === undefined) {
+    config_layers.name = "skill";
+  }
+  if (config.skill_spec === undefined && layers.skills !== undefined) {
+    config_layers.skill_spec = layers.skills;
+  }
+  return { ...provenance, config_layers };
+}

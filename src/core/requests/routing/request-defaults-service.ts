@@ -1,0 +1,72 @@
+import type { Clock } from "../../basics/clock.ts";
+import type { Digest } from "../../basics/digest.ts";
+import { idOfDigest, type PrincipalId, type TeamId } from "../../basics/ids.ts";
+import type { DefaultsScope } from "../../model/defaults/request-defaults.ts";
+import { auditContextOf } from "../../model/people/audit.ts";
+import type { Principal } from "../../model/people/principal.ts";
+import type { RunConfig } from "../../model/runs/run.ts";
+import type { Storage } from "../../ports/stores/storage.ts";
+import type { ConfigDefault } from "./routed-config.ts";
+
+export interface RequestDefaultsDeps {
+  readonly storage: Pick<Storage, "atomically" | "requestDefaults">;
+  readonly digest: Digest;
+  readonly clock: Clock;
+}
+
+export class RequestDefaultsService {
+  readonly #deps: RequestDefaultsDeps;
+
+  constructor(deps: RequestDefaultsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Those of the place precede those of the person, because a place is often about one repository. */
+  async listFor(
+    teamId: TeamId,
+    { person, place }: { readonly person: PrincipalId; readonly place?: DefaultsScope | undefined },
+  ): Promise<readonly ConfigDefault[]> {
+    const ofPlace = place === undefined ? {} : await this.get(teamId, place);
+    return [
+      { layer: "place_default", config: ofPlace },
+      { layer: "person_default", config: await this.get(teamId, { principalId: person }) },
+    ];
+  }
+
+  async get(teamId: TeamId, scope: DefaultsScope): Promise<RunConfig> {
+    const found = await this.#deps.storage.requestDefaults.find(teamId, this.#idOf(teamId, scope));
+    return found?.config ?? {};
+  }
+
+  /** Replaces the defaults of the scope. */
+  async set(editor: Principal, scope: DefaultsScope, config: RunConfig): Promise<void> {
+    const { clock, storage } = this.#deps;
+    const { id: editorId, teamId } = editor;
+    const at = clock.now();
+    const stamps = { createdAt: at, updatedAt: at };
+    const record = {
+      id: this.#idOf(teamId, scope),
+      teamId,
+      scope: textOf(scope),
+      config,
+      editorId,
+      ...stamps,
+    };
+    await storage.atomically(async ({ requestDefaults }) => {
+      if (!(await requestDefaults.replace(record))) {
+        await requestDefaults.add(record);
+      }
+    }, auditContextOf(editor));
+  }
+
+  /** Made of the scope, so that a scope has one record. */
+  #idOf(teamId: TeamId, scope: DefaultsScope): string {
+    return idOfDigest(this.#deps.digest(`${teamId} ${textOf(scope)}`));
+  }
+}
+
+function textOf(scope: DefaultsScope): string {
+  return "principalId" in scope
+    ? `person ${scope.principalId}`
+    : ["place", scope.adapter, scope.installation, scope.place].map(encodeURIComponent).join(" ");
+}

@@ -1,0 +1,376 @@
+import { AppError } from "../basics/errors.ts";
+import type { PrincipalId, RunId } from "../basics/ids.ts";
+import { auditContextOf } from "../model/people/audit.ts";
+import type { Viewer } from "../model/people/principal.ts";
+import { requireAllowed, stricter } from "../model/policies/evaluate-policies.ts";
+import { ACTIONS_WITH_WORDS } from "../model/policies/policy.ts";
+import type { RequestOrigin } from "../model/policies/request-origin.ts";
+import { requireVisible } from "../model/policies/visibility.ts";
+import type { PullRequestStatus } from "../model/repositories/pull-request-status.ts";
+import type { RunEvent, RunEventBody, RunEventKind } from "../model/runs/events.ts";
+import type { FollowUp, Run, RunDetails } from "../model/runs/run.ts";
+import { type RunPage, type RunQuery, similarQuery } from "../ports/stores/run-query.ts";
+import type { RunKey } from "../ports/stores/run-store.ts";
+import type { Storage } from "../ports/stores/storage.ts";
+import { type ApprovalTools, requiredApproval } from "../runs/approval.ts";
+import { decideRewrite, decideWithdrawal, type FollowUpTarget } from "../runs/change-follow-up.ts";
+import { decideRequestRewrite, decideRequestWithdrawal, requireAuthor } from "../runs/change-request.ts";
+import {
+  type ApprovalDecision,
+  decideApproval,
+  findApproval,
+  requireOtherAuthor,
+} from "../runs/decide-approval.ts";
+import { decideCancel } from "../runs/decide-cancel.ts";
+import {
+  actionOf,
+  actionOfDelivery,
+  decideFollowUp,
+  decidePermission,
+  type FollowUpEffect,
+  type ReceivedFollowUp,
+  requireAgent,
+  requireOption,
+  withDigests,
+} from "../runs/decide-follow-up.ts";
+import { resolveExecuted } from "../runs/executed/resolve-executed.ts";
+import { changeNotice, followUpNotice } from "../runs/follow-up-notice.ts";
+import { newRunAggregate } from "../runs/new-run-aggregate.ts";
+import { requireRemovable } from "../runs/require-removable.ts";
+import { addExtras, type FollowUpResult, type TransactionExtras } from "../runs/transaction-extras.ts";
+import type { PolicyEvaluator } from "../team/policies/policy-evaluator.ts";
+import { type CancelStatus, cancelMany } from "./cancel-many.ts";
+import { type DecidersOf, decidersFor, type ListMembers } from "./deciders.ts";
+import type { NewRun } from "./prepare/new-run.ts";
+import { type PreparedRun, RunPreparer, type RunPreparerDeps } from "./prepare/run-preparer.ts";
+import { OVER_THE_API, RunChanger, type RunChangerDeps } from "./run-changer.ts";
+
+export interface RunServiceDeps extends RunPreparerDeps, RunChangerDeps {
+  readonly storage: RunPreparerDeps["storage"] & RunChangerDeps["storage"] & Pick<Storage, "followUps">;
+}
+
+/** Everything that callers can do with runs. The API and the inbox use only this service. */
+export class RunService {
+  readonly preparer: RunPreparer;
+  readonly #changer: RunChanger;
+  readonly #deps: RunServiceDeps;
+
+  constructor(deps: RunServiceDeps) {
+    this.#deps = deps;
+    this.preparer = new RunPreparer(deps);
+    this.#changer = new RunChanger(deps);
+  }
+
+  /** The same service inside a transaction of the storage. */
+  within(storage: RunServiceDeps["storage"]): RunService {
+    return new RunService({ ...this.#deps, storage });
+  }
+
+  /** Throws `not_authorized` when a policy forbids the run. If a policy requires approval, the run waits for it. */
+  async create(request: NewRun, extras: TransactionExtras = {}): Promise<Run> {
+    return this.store(await this.preparer.prepare(request, extras.from), extras);
+  }
+
+  async store(
+    {
+      definition: origin,
+      inputs,
+      approval,
+      othersWrote,
+      webhook,
+    }: Pick<PreparedRun, "approval" | "definition" | "inputs" | "othersWrote" | "webhook">,
+    extras: TransactionExtras = {},
+  ): Promise<Run> {
+    const edit = this.#changer.edit(newRunAggregate(origin, { approval, othersWrote }));
+    edit.begin(inputs);
+    edit.attach({ webhook });
+    addExtras(edit, extras);
+    return this.#deps.storage.runs.create(origin, edit.done());
+  }
+
+  async followUp(
+    id: RunId,
+    viewer: Viewer,
+    input: ReceivedFollowUp,
+    extras: TransactionExtras = {},
+  ): Promise<FollowUpResult> {
+    const { invitation, onlyRunId } = viewer;
+    if (onlyRunId !== undefined && invitation?.mayFollowUp !== true) {
+      throw new AppError("not_authorized", "This share link is only for viewing.");
+    }
+    let effect: FollowUpEffect = {};
+    const { from = OVER_THE_API } = extras;
+    const followUp = await withDigests(input, this.#deps);
+    const evaluators = [await this.#changer.evaluator(viewer, from)];
+    if (invitation !== undefined) {
+      // A guest may do no more than the creator of the link as an ordinary member.
+      evaluators.push(await this.#changer.evaluator({ ...invitation.by, administrator: false }, from));
+    }
+    const verdictOn: PolicyEvaluator = (action, run) =>
+      evaluators.map((evaluate) => evaluate(action, run)).reduce((one, other) => stricter(one, other));
+    const tools = await this.#approvalTools(id, viewer, verdictOn);
+    const run = await this.#changer.change(id, viewer, (edit) => {
+      if (invitation !== undefined) {
+        edit.attach({ shareLinkId: viewer.id });
+      }
+      requireAgent(edit.run);
+      const verdict = verdictOn(actionOf(edit.run, followUp), edit.run);
+      requireAllowed(verdict);
+      const rules = { ...tools, required: requiredApproval(verdict) };
+      effect = decideFollowUp(edit, { source: from.source, ...followUp }, rules);
+      if (input.private !== true) {
+        edit.notices.postElsewhere(followUpNotice(viewer, input, extras), from.integration);
+      }
+      addExtras(edit, extras, effect);
+    });
+    return { run, ...effect };
+  }
+
+  /** The messages to a run, also withdrawn ones, in order. */
+  async listFollowUps(
+    id: RunId,
+    viewer: Viewer,
+    { after, limit }: { readonly after: number; readonly limit: number },
+  ): Promise<readonly FollowUp[]> {
+    await this.get({ id }, viewer);
+    return this.#deps.storage.followUps.list(id, after, limit);
+  }
+
+  /** Allowed to the author and to administrators, while no turn has taken the follow-up. */
+  async rewriteFollowUp(
+    target: FollowUpTarget,
+    viewer: Viewer,
+    message: string,
+    extras: TransactionExtras = {},
+  ): Promise<FollowUpResult> {
+    await this.authorOfFollowUp(target, viewer);
+    const evaluate = await this.#changer.evaluator(viewer, extras.from);
+    const tools = await this.#approvalTools(target.runId, viewer, evaluate);
+    let effect: Omit<FollowUpResult, "run"> = {};
+    const run = await this.#changer.change(target.runId, viewer, (edit) => {
+      const before = edit.waiting.find(({ id }) => id === target.followUpId);
+      const verdict = evaluate(actionOfDelivery(before?.delivery), edit.run);
+      requireAllowed(verdict);
+      const rewrite = { message, editedBy: viewer.id, required: requiredApproval(verdict) };
+      const followUp = decideRewrite(edit, target.followUpId, rewrite, tools);
+      if (extras.from?.integration === undefined && !followUp.private) {
+        edit.notices.post(changeNotice(viewer, "changed a message that waits", message));
+      }
+      effect = { followUpId: followUp.id, followUp };
+      addExtras(edit, extras, effect);
+    });
+    return { run, ...effect };
+  }
+
+  /** Allowed like `rewriteFollowUp`. The agent never receives the follow-up. */
+  async withdrawFollowUp(
+    target: FollowUpTarget,
+    viewer: Viewer,
+    extras: TransactionExtras = {},
+  ): Promise<FollowUpResult> {
+    await this.authorOfFollowUp(target, viewer);
+    const run = await this.#changer.change(target.runId, viewer, (edit) => {
+      const followUp = decideWithdrawal(edit, target.followUpId, viewer.id);
+      if (extras.from?.integration === undefined && !followUp.private) {
+        edit.notices.post(changeNotice(viewer, "withdrew a message that waited", followUp.message));
+      }
+      addExtras(edit, extras);
+    });
+    return { run };
+  }
+
+  /**
+   * The author of a follow-up that the viewer may change. An answer to a question is stored as a follow-up too, but it
+   * is no message of its own.
+   */
+  async authorOfFollowUp({ runId, followUpId }: FollowUpTarget, viewer: Viewer): Promise<PrincipalId> {
+    await this.get({ id: runId }, viewer);
+    const followUp = await this.#deps.storage.followUps.find(runId, followUpId);
+    if (followUp === undefined || followUp.isAnswer === true) {
+      throw new AppError("resource_not_found", "There is no such follow-up.");
+    }
+    if (followUp.authorId !== viewer.id && !viewer.administrator) {
+      throw new AppError("not_authorized", "Only its author and administrators may change a follow-up.");
+    }
+    return followUp.authorId;
+  }
+
+  async cancel(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
+    const evaluate = await this.#changer.evaluator(viewer, extras.from);
+    return this.#changer.change(id, viewer, (edit) => {
+      requireAllowed(evaluate("cancel", edit.run));
+      decideCancel(edit, viewer);
+      addExtras(edit, extras);
+    });
+  }
+
+  /** Allowed to the author and to administrators, while nothing works on the run. Otherwise it is a conflict. */
+  async rewriteRequest(
+    id: RunId,
+    viewer: Viewer,
+    prompt: string,
+    extras: TransactionExtras = {},
+  ): Promise<Run> {
+    const evaluate = await this.#changer.evaluator(viewer, extras.from);
+    const tools = await this.#approvalTools(id, viewer, evaluate);
+    return this.#changer.change(id, viewer, (edit) => {
+      requireAuthor(edit.run, viewer);
+      decideRequestRewrite(edit, prompt, tools);
+      addExtras(edit, extras);
+    });
+  }
+
+  /** Allowed like `rewriteRequest`. The run is cancelled. */
+  async withdrawRequest(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
+    return this.#changer.change(id, viewer, (edit) => {
+      requireAuthor(edit.run, viewer);
+      decideRequestWithdrawal(edit, viewer);
+      addExtras(edit, extras);
+    });
+  }
+
+  /** Throws `not_authorized` unless the policies let the viewer stop the run, which is what steering it needs. */
+  async requireControl(id: RunId, viewer: Viewer, from?: RequestOrigin): Promise<Run> {
+    const run = await this.get({ id }, viewer);
+    requireAllowed((await this.#changer.evaluator(viewer, from))("cancel", run));
+    return run;
+  }
+
+  /** Cancels several runs, in one transaction if this service is inside one. An id may occur twice. */
+  cancelMany(ids: readonly RunId[], viewer: Viewer): Promise<ReadonlyMap<RunId, CancelStatus>> {
+    return cancelMany(this.#changer, ids, viewer);
+  }
+
+  /** Changes how the run is labelled, in any state. */
+  async update(
+    id: RunId,
+    viewer: Viewer,
+    details: Partial<RunDetails>,
+    extras: TransactionExtras = {},
+  ): Promise<Run> {
+    return this.#changer.change(id, viewer, (edit) => {
+      edit.changeDetails(details);
+      addExtras(edit, extras);
+    });
+  }
+
+  /** Deletes an ended run with all its traces. */
+  async remove(id: RunId, viewer: Viewer): Promise<void> {
+    await this.#deps.storage.runs.remove(id, (run) => requireRemovable(requireVisible(run, viewer)));
+  }
+
+  /** Chooses an option of the permission that the run waits for. A question that is no longer open is a conflict. */
+  async answerPermission(
+    id: RunId,
+    viewer: Viewer,
+    choice: { readonly permissionId: string; readonly optionId: string },
+    extras: TransactionExtras = {},
+  ): Promise<Run> {
+    const evaluate = await this.#changer.evaluator(viewer, extras.from);
+    return this.#changer.change(id, viewer, (edit) => {
+      requireAllowed(evaluate("answer", edit.run));
+      const { permission, state } = edit.run;
+      if (state !== "BLOCKED" || permission?.permissionId !== choice.permissionId) {
+        throw new AppError("conflict", "The run does not wait for this answer.", { retryable: false });
+      }
+      decidePermission(edit, requireOption(permission, choice.optionId), viewer.id);
+      addExtras(edit, extras);
+    });
+  }
+
+  /**
+   * Decides about the inputs with this hash: those of the run before its start, or one follow-up. Allowed to
+   * administrators and to principals whom a policy allows to approve, except for their own words.
+   */
+  async approve(
+    id: RunId,
+    viewer: Viewer,
+    decision: Pick<ApprovalDecision, "approve" | "comment" | "inputsHash">,
+    extras: TransactionExtras = {},
+  ): Promise<Run> {
+    const evaluate = await this.#changer.evaluator(viewer, extras.from);
+    return this.#changer.change(id, viewer, (edit) => {
+      requireAllowed(evaluate("approve", edit.run));
+      const target = findApproval(edit, decision.inputsHash);
+      requireOtherAuthor(edit.run, target, viewer);
+      edit.attach({ author: extras.author ?? auditContextOf(viewer) });
+      decideApproval(edit, target, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
+      addExtras(edit, extras);
+    });
+  }
+
+  /** With what the run would execute now, if the change may ask for an approval. */
+  async #approvalTools(id: RunId, viewer: Viewer, evaluate: PolicyEvaluator): Promise<ApprovalTools> {
+    const tools = this.#changer.approvalTools(viewer);
+    const run = await this.get({ id }, viewer);
+    const { approval, executes, waitingFollowUp } = run;
+    const mayAsk =
+      (approval ?? executes ?? waitingFollowUp) !== undefined ||
+      ACTIONS_WITH_WORDS.some((action) => requiredApproval(evaluate(action, run)) !== undefined);
+    return mayAsk ? { ...tools, executes: await resolveExecuted(this.#deps.storage, run) } : tools;
+  }
+
+  /** Says who may give the answer or the approval that a run waits for, when the viewer and others act from there. */
+  async deciders(viewer: Viewer, from: RequestOrigin, members: ListMembers): Promise<DecidersOf> {
+    const { policies, storage } = this.#deps;
+    return decidersFor({ policies, environments: storage.environments, members }, viewer, from);
+  }
+
+  async get(key: RunKey, viewer: Viewer): Promise<Run> {
+    return requireVisible(await this.#deps.storage.runs.find(key), viewer);
+  }
+
+  /** When no run has the words of the query, the list has runs with similar words. Later pages continue it. */
+  async list(query: RunQuery): Promise<RunPage> {
+    const { runs } = this.#deps.storage;
+    if (query.after?.isSimilar !== true) {
+      const page = await runs.list(query);
+      if (page.runs.length > 0 || query.after !== undefined) {
+        return page;
+      }
+    }
+    const similar = similarQuery(query);
+    const { next, ...page } = similar === undefined ? { runs: [] } : await runs.list(similar);
+    return next === undefined ? page : { ...page, next: { ...next, isSimilar: true } };
+  }
+
+  /** The events after `after`, in order. The caller must already have checked that the viewer may see the run. */
+  async readEvents(
+    id: RunId,
+    after: number,
+    limit: number,
+    kinds?: readonly RunEventKind[],
+  ): Promise<readonly RunEvent[]> {
+    return this.#deps.storage.runs.readEvents(id, after, limit, kinds);
+  }
+
+  /** The last events before `before`, in order. The caller must already have checked that the viewer may see the run. */
+  async readEventsBefore(id: RunId, before: number, limit: number): Promise<readonly RunEvent[]> {
+    return this.#deps.storage.runs.readEventsBefore(id, before, limit);
+  }
+
+  /** Finds the session of a conversation and the conversation of a session. This is public, and nothing else is. */
+  async findSessionAndConversation(
+    key: RunKey,
+  ): Promise<Pick<Run, "conversationId" | "sessionId"> | undefined> {
+    const run = await this.#deps.storage.runs.find(key);
+    return run && { conversationId: run.conversationId, sessionId: run.sessionId };
+  }
+
+  sessionLink(run: Pick<Run, "sessionId">): string {
+    return this.#deps.writer.sessionLink(run);
+  }
+
+  /** Says in the log of the run that a message to its thread was given up. A deleted run has no log. */
+  async recordDeadNotice(
+    id: RunId,
+    notice: Omit<Extract<RunEventBody, { readonly kind: "notice.dead" }>, "kind">,
+  ): Promise<void> {
+    await this.#changer.changeForSystem(id, (edit) => edit.record({ kind: "notice.dead", ...notice }));
+  }
+
+  /** Stores what the platform says about the newest pull request of the run. */
+  async setPullRequestStatus(id: RunId, status: PullRequestStatus): Promise<void> {
+    await this.#changer.changeForSystem(id, (edit) => edit.setPullRequestStatus(status));
+  }
+}

@@ -1,0 +1,79 @@
+import { AppError } from "../../basics/errors.ts";
+import {
+  isSameRepository,
+  parseRepositoryName,
+  type RepositoryName,
+} from "../../model/repositories/repository-name.ts";
+import type { ExecutedConfig } from "../../model/runs/executed-config.ts";
+import { type HomeRepository, homeRepositoryOf } from "../../model/runs/home-repository.ts";
+import type { Run } from "../../model/runs/run.ts";
+import { type RunRepository, runRepositoryOf } from "../../model/runs/run-repository.ts";
+import type { Environment } from "../../model/workspaces/environment.ts";
+import type { PlannedRepository, WorkspacePlan } from "../../model/workspaces/workspace.ts";
+import type { Storage } from "../../ports/stores/storage.ts";
+
+/** The environment that the run names: as it was approved, otherwise in its current version. */
+export async function findEnvironment(
+  { environments }: Pick<Storage, "environments">,
+  { config, executes, teamId }: Pick<Run, "config" | "executes" | "teamId">,
+): Promise<Environment | undefined> {
+  const id = config.environment_id;
+  if (id === undefined) {
+    return undefined;
+  }
+  const environment = await environments.find(teamId, id);
+  if (environment !== undefined) {
+    return executes === undefined ? environment : approvedEnvironment(environment, executes);
+  }
+  throw new AppError("resource_not_found", "The environment of this run was deleted.", {
+    remedy: "Start a new run in another environment.",
+  });
+}
+
+function approvedEnvironment(
+  environment: Environment,
+  { image, network, repositories, setupCommands }: ExecutedConfig,
+): Environment {
+  const { image: _today, ...config } = environment.config;
+  const names = repositories.flatMap(({ repository }) => parseRepositoryName(repository) ?? []);
+  const copied = { repositories: names, setupCommands, network };
+  return {
+    ...environment,
+    config: { ...config, ...copied, ...(image === undefined ? {} : { image }) },
+  };
+}
+
+/**
+ * The repositories of the environment, and the one that the configuration names. A run without an environment also
+ * works in the repository that it was asked for in, if there is one.
+ */
+export function planOf(
+  run: Pick<Run, "config" | "provenance">,
+  environment: Environment | undefined,
+): WorkspacePlan {
+  const home = homeRepositoryOf(run);
+  const own = runRepositoryOf(run.config);
+  const base =
+    environment === undefined ? (home === undefined ? [] : [home]) : environment.config.repositories;
+  const isAdded = own !== undefined && !base.some((each) => isSameRepository(each, own));
+  const { image, setupCommands = [] } = environment?.config ?? {};
+  return {
+    repositories: [...base, ...(isAdded ? [own] : [])].map((each) => planned(each, own, home)),
+    setupCommands,
+    ...(image === undefined ? {} : { image }),
+  };
+}
+
+/** What the request names has priority over the branch of the pull request in which it was made. */
+function planned(
+  { owner, name }: RepositoryName,
+  own: RunRepository | undefined,
+  home: HomeRepository | undefined,
+): PlannedRepository {
+  const isSame = (one: RepositoryName | undefined) =>
+    one !== undefined && isSameRepository(one, { owner, name });
+  const named = isSame(own) ? own?.ref : undefined;
+  const fork = named === undefined && isSame(home) ? home?.fork : undefined;
+  const ref = named ?? fork?.commit ?? (isSame(home) ? home?.branch : undefined);
+  return { owner, name, ...(ref === undefined ? {} : { ref }), ...(fork && { isUntrusted: true }) };
+}

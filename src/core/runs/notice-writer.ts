@@ -1,0 +1,239 @@
+import { withHiddenShown } from "../basics/hidden-characters.ts";
+import { countChecks } from "../model/repositories/pull-request-status.ts";
+import {
+  detailsOf,
+  type ExecutedConfig,
+  NOT_COVERED,
+  publicDetailsOf,
+} from "../model/runs/executed-config.ts";
+import { homeRepositoryOf, isPatchOnly } from "../model/runs/home-repository.ts";
+import { shownQuestion } from "../model/runs/question-text.ts";
+import type {
+  Approval,
+  ConfigLayer,
+  FollowUp,
+  PendingPermission,
+  Provenance,
+  Run,
+  RunConfig,
+  StatusMessage,
+} from "../model/runs/run.ts";
+import { shortfallOf } from "../model/runs/run-outcome.ts";
+import type { RunSource } from "../model/runs/sources.ts";
+import type { CardApproval, CardQuestion, CardWorkspace, Notice, RunCard } from "../model/threads/notice.ts";
+import type { AdapterTraits } from "../ports/thread-adapter.ts";
+import { isWaitingForApproval, needsApproval } from "./approval.ts";
+
+/** Adapters can show a text of this length as a whole. */
+const APPROVAL_LENGTH_MAX = 2_000;
+
+/** Describes runs for threads as plain data. The adapter renders it. */
+export class NoticeWriter {
+  readonly #publicUrl: () => string;
+  readonly #traits: ReadonlyMap<string, AdapterTraits>;
+
+  /** `publicUrl` is a function, because a server on a free port learns its address late. */
+  constructor(publicUrl: () => string, traits: ReadonlyMap<string, AdapterTraits>) {
+    this.#publicUrl = publicUrl;
+    this.#traits = traits;
+  }
+
+  sessionLink(run: Pick<Run, "sessionId">): string {
+    return `${this.#publicUrl()}/sessions/${run.sessionId}`;
+  }
+
+  /** `waiting` are the follow-ups that no turn has taken. `isPublic`: people outside of the team read the card. */
+  card(run: Run, now: Date, waiting: readonly FollowUp[] = [], isPublic = false): RunCard {
+    const question = run.state === "BLOCKED" ? run.permission : undefined;
+    // A question already says what the run waits for.
+    const message = question === undefined && run.statusMessage ? statusText(run.statusMessage) : undefined;
+    const approval = approvalOn(run, waiting, isPublic);
+    const shortfall = shortfallOf(run);
+    const { costUsd, pullRequest } = run;
+    return {
+      runId: run.id,
+      title: withHiddenShown(run.title),
+      state: run.state,
+      turn: run.turn,
+      sessionLink: this.sessionLink(run),
+      workspace: this.#workspaceOn(run),
+      ...activityOn(run, now),
+      ...(shortfall === undefined ? {} : { shortfall }),
+      ...(pullRequest === undefined ? {} : { pullRequest, ...pullRequestStatusOn(run) }),
+      ...(costUsd === undefined ? {} : { costUsd }),
+      ...(message === undefined ? {} : { message: withHiddenShown(message) }),
+      ...(question === undefined ? {} : { question: cardQuestion(question) }),
+      ...(approval === undefined ? {} : { approval }),
+    };
+  }
+
+  #workspaceOn(run: Run): CardWorkspace {
+    const workspace = workspaceOn(run);
+    const isEmpty = workspace.environment === undefined && workspace.repositories.length === 0;
+    return isEmpty && run.provenance.has_environments === false
+      ? { ...workspace, environmentsLink: `${this.#publicUrl()}/environments` }
+      : workspace;
+  }
+
+  /** The source of the requests of an adapter. */
+  sourceOf(adapter: string): RunSource | undefined {
+    return this.#traits.get(adapter)?.source;
+  }
+
+  /** The person who asked for the run, as `AdapterTraits.coAuthorOf`. */
+  coAuthorOf({ provenance: { actor, integration } }: Pick<Run, "provenance">): string | undefined {
+    const traits = integration === undefined ? undefined : this.#traits.get(integration);
+    return actor && traits?.coAuthorOf?.(actor);
+  }
+
+  /** As `AdapterTraits.placeOf`. */
+  placeOf(adapter: string, messageRef: string): string | undefined {
+    return this.#traits.get(adapter)?.placeOf?.(messageRef);
+  }
+
+  /** Whether people outside of the team can read the threads of the run there, as far as the adapter knows. */
+  isPublic(adapter: string, { provenance }: Run): boolean {
+    const own = provenance.integration === adapter ? provenance : undefined;
+    return this.#traits.get(adapter)?.isPublic?.(own) === true;
+  }
+
+  /** Whether the card of the adapter shows the plan and what the agent does now. */
+  showsActivity(adapter: string): boolean {
+    return this.#traits.get(adapter)?.showsActivity === true;
+  }
+
+  /** The notice as it is for the threads of one adapter: it names the person who requested the run there. */
+  addressed(notice: Notice, { provenance }: Run, adapter: string): Notice {
+    const { actor, integration } = provenance;
+    if (notice.kind !== "message" || notice.purpose === "reply" || integration !== adapter) {
+      return notice;
+    }
+    return actor === undefined ? notice : { ...notice, requester: actor };
+  }
+}
+
+function cardQuestion(question: PendingPermission): CardQuestion {
+  const { isWhole, options, text } = shownQuestion(question);
+  const { permissionId, title } = question;
+  const shown = { permissionId, title: withHiddenShown(title), text, options };
+  return isWhole ? shown : { ...shown, isOnlyOnPage: true };
+}
+
+/** What happened, and what a person can do about it. */
+export function statusText({ message, remedy }: StatusMessage): string {
+  return remedy === undefined ? message : `${message}\n${remedy}`;
+}
+
+const REASONS: Readonly<Record<ConfigLayer, string>> = {
+  request: "named in the request",
+  agent: "a default of the agent",
+  conversation: "as before in the conversation",
+  routing_rule: "a routing rule",
+  place_default: "the default of this place",
+  person_default: "the default of the person who asked",
+  choice: "chosen here",
+  only_environment: "the only environment of the team",
+  skill: "named by the skill",
+  default: "the default",
+};
+
+function workspaceOn(run: Run): CardWorkspace {
+  const { config, provenance } = run;
+  const home = homeRepositoryOf(run);
+  const named = provenance.environment;
+  const repositories = [
+    ...(config.repository === undefined ? [] : [config.repository]),
+    ...(named?.repositories ?? []),
+    ...(home === undefined ? [] : [`${home.owner}/${home.name}`]),
+  ];
+  const reason = forkReason(run) ?? reasonOf(provenance, config) ?? (home && "where the request was made");
+  return {
+    ...(named === undefined ? {} : { environment: named.name }),
+    repositories: [...new Set(repositories)],
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+/** Says before the work begins how it comes back, because nothing can be pushed to the fork. */
+function forkReason(run: Run): string | undefined {
+  const { commit, name = "a deleted repository" } = homeRepositoryOf(run)?.fork ?? {};
+  const result = isPatchOnly(run) ? "a patch" : "a pull request here";
+  return commit && `at ${commit.slice(0, 7)} of the fork ${name}, so the work comes back as ${result}`;
+}
+
+function reasonOf(
+  { config_layers: layers = {}, routing }: Provenance,
+  config: RunConfig,
+): string | undefined {
+  const member = config.environment_id === undefined ? "repository" : "environment_id";
+  const layer = config[member] === undefined ? undefined : layers[member];
+  if (layer === "routing_rule" && routing?.rule != null) {
+    return `the routing rule “${routing.rule}”`;
+  }
+  return layer && REASONS[layer];
+}
+
+function activityOn(
+  { activity, endedAt }: Run,
+  now: Date,
+): Pick<RunCard, "elapsedSeconds" | "plan" | "step"> {
+  const { plan, since, step } = activity ?? {};
+  const elapsedMs = since && (endedAt ?? now).getTime() - since.getTime();
+  return {
+    ...(plan === undefined ? {} : { plan }),
+    ...(step === undefined ? {} : { step }),
+    ...(elapsedMs === undefined ? {} : { elapsedSeconds: Math.max(0, Math.round(elapsedMs / 1_000)) }),
+  };
+}
+
+/** The status of an earlier pull request says nothing about the newest. */
+function pullRequestStatusOn({
+  pullRequest,
+  pullRequestStatus: status,
+}: Run): Pick<RunCard, "pullRequestStatus"> {
+  return status === undefined || status.url !== pullRequest
+    ? {}
+    : { pullRequestStatus: { state: status.state, checks: countChecks(status.checks) } };
+}
+
+/** The run's own approval comes first, then that of the first follow-up that waits. */
+function approvalOn(run: Run, waiting: readonly FollowUp[], isPublic: boolean): CardApproval | undefined {
+  if (run.state === "BLOCKED" && run.permission === undefined && needsApproval(run)) {
+    return run.approval && shownApproval(run.approval, waiting, { isFollowUp: false, isPublic });
+  }
+  const approval = waiting.find(isWaitingForApproval)?.approval;
+  return approval && shownApproval(approval, waiting, { isFollowUp: true, isPublic });
+}
+
+/** Nobody decides by a button about a text that the card does not show as a whole, or that has hidden characters. */
+function shownApproval(
+  { executes, inputs, inputsHash }: Approval,
+  waiting: readonly FollowUp[],
+  { isFollowUp, isPublic }: { readonly isFollowUp: boolean; readonly isPublic: boolean },
+): CardApproval {
+  const secret = new Set(waiting.filter((followUp) => followUp.private).map(({ id }) => id));
+  if (inputs.some(({ followUpId }) => followUpId !== undefined && secret.has(followUpId))) {
+    return { isFollowUp };
+  }
+  const words = inputs.flatMap(({ attachments, text }) => [
+    text,
+    ...attachments.map(({ name, sha256 }) => `File: ${name} (SHA-256 ${sha256})`),
+  ]);
+  const text = [...words, ...(executes === undefined ? [] : [executedText(executes, isPublic)])].join("\n\n");
+  const shown = withHiddenShown(text);
+  if (shown.length > APPROVAL_LENGTH_MAX) {
+    return { isFollowUp, text: `${shown.slice(0, APPROVAL_LENGTH_MAX).toWellFormed()}…` };
+  }
+  const isWhole = shown === text && !(isPublic && executes !== undefined);
+  return isWhole ? { isFollowUp, text, inputsHash } : { isFollowUp, text: shown };
+}
+
+function executedText(executes: ExecutedConfig, isPublic: boolean): string {
+  const details = isPublic ? publicDetailsOf(executes) : detailsOf(executes);
+  const lines = details.map(({ label, values }) =>
+    values.length === 1
+      ? `${label}: ${values[0]}`
+      : `${label}:\n${values.map((value) => `- ${value}`).join("\n")}`,
+  );
+  return ["What will be executed", ...lines, `Not covered: ${NOT_COVERED.join("; ")}.`].join("\n");
+}

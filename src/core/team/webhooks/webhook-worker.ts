@@ -1,0 +1,58 @@
+import type { Clock, Stop } from "../../basics/clock.ts";
+import type { Log } from "../../basics/log.ts";
+import { CHANNELS, type PubSub } from "../../ports/pubsub.ts";
+import type { WebhookHistory } from "../../ports/stores/webhook-stores.ts";
+import type { WebhookFanOut } from "./webhook-fan-out.ts";
+import type { WebhookSender } from "./webhook-sender.ts";
+
+export interface WebhookWorkerDeps {
+  readonly fanOut: WebhookFanOut;
+  readonly sender: WebhookSender;
+  readonly history: WebhookHistory;
+  readonly clock: Clock;
+  readonly pubsub: PubSub;
+  readonly log: Log;
+}
+
+/** Notifications may be lost, and nothing announces messages that become due later. */
+const LOOK_MS = 1_000;
+/** The log channel fires for everything that agents say. One read covers all events of this period. */
+const GATHER_MS = 200;
+const PRUNE_MS = 60_000;
+const PRUNED_AT_ONCE = 1_000;
+const KEPT_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/** Follows the log, sends messages and deletes old history, until stopped. */
+export function startWebhooks(deps: WebhookWorkerDeps): () => Promise<void> {
+  const { clock, fanOut, pubsub, sender } = deps;
+  let gathering: Stop | undefined;
+  const gather = (): void => {
+    gathering ??= clock.after(GATHER_MS, () => {
+      gathering = undefined;
+      void fanOut.round();
+    });
+  };
+  const stops = [
+    clock.every(LOOK_MS, () => void fanOut.round()),
+    clock.every(LOOK_MS, () => sender.wake()),
+    clock.every(PRUNE_MS, () => void prune(deps)),
+    pubsub.subscribe(CHANNELS.log, gather),
+    pubsub.subscribe(CHANNELS.webhooks, () => sender.wake()),
+  ];
+  return async () => {
+    for (const stop of stops) {
+      stop();
+    }
+    gathering?.();
+    await Promise.all([fanOut.round(), sender.stop()]);
+  };
+}
+
+async function prune({ history, log }: WebhookWorkerDeps): Promise<void> {
+  try {
+    while (await history.prune(KEPT_DAYS * DAY_MS, PRUNED_AT_ONCE)) {}
+  } catch (error) {
+    log.warn("webhook.prune.failed", { error });
+  }
+}

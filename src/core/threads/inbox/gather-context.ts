@@ -1,0 +1,45 @@
+import { cleaned } from "../../basics/clean-text.ts";
+import { AppError } from "../../basics/errors.ts";
+import { withTimeout } from "../../basics/with-timeout.ts";
+import type { GatheredContext } from "../../ports/thread-adapter.ts";
+import type { InboxDeps, MessageContext } from "./message-context.ts";
+import { parseCommand } from "./parse-command.ts";
+
+/** The author waits meanwhile. */
+const GATHER_TIMEOUT_MS = 30_000;
+
+/** Lets the adapter read the text around a message. A failure is named in the thread and does not stop the work. */
+export async function gatherContext(
+  { adapter, inboxId, message, effect, thread }: MessageContext,
+  { clock, log }: Pick<InboxDeps, "clock" | "log">,
+): Promise<GatheredContext> {
+  const command = parseCommand(message);
+  const isWork = message.buttonAction === undefined && (command.kind === "new" || command.kind === "work");
+  if (adapter.gather === undefined || !isWork || effect !== undefined) {
+    return {};
+  }
+  const isFollowUp = command.kind === "work" && thread.runId !== undefined;
+  try {
+    const reading = adapter.gather(message, { isFollowUp });
+    const read = await withTimeout(reading, GATHER_TIMEOUT_MS, { clock, onTimeout: failSlowly });
+    const { files = [], ...texts } = read;
+    return { ...cleaned(texts, (text) => text), files };
+  } catch (error) {
+    log.warn("inbox.context_not_gathered", { inboxId, adapter: adapter.name, error });
+    const why = error instanceof AppError ? ` ${error.message}` : "";
+    return { unread: [`I could not read the text around this message.${why}`] };
+  }
+}
+
+/** The text around a message as the agent receives it, with what is missing in it. */
+export function contextText(own: string | undefined, { context, unread = [] }: GatheredContext) {
+  const gaps = unread.length === 0 ? undefined : ["Not read:", ...unread.map((gap) => `- ${gap}`)].join("\n");
+  const parts = [own, context, gaps].filter((part) => part !== undefined && part !== "");
+  return parts.length === 0 ? undefined : parts.join("\n\n");
+}
+
+function failSlowly(): never {
+  throw new AppError("resource_unavailable", `It took longer than ${GATHER_TIMEOUT_MS / 1_000} seconds.`, {
+    retryable: true,
+  });
+}

@@ -1,0 +1,315 @@
+import type { Run } from "../../model/runs/run.ts";
+import { isEnded, STATE_PHRASES } from "../../model/runs/states.ts";
+import type { Notice } from "../../model/threads/notice.ts";
+import { wordsFirst } from "../../model/threads/own-words.ts";
+import type { ThreadBinding } from "../../model/threads/thread.ts";
+import type { Disposition } from "../../ports/stores/inbox-result.ts";
+import type { ButtonAction } from "../../ports/thread-adapter.ts";
+import type { NewRun } from "../../requests/prepare/new-run.ts";
+import { storeInputFiles } from "../../requests/prepare/store-input-files.ts";
+import { retriedRun } from "../../requests/retried-run.ts";
+import type { FollowUpEffect } from "../../runs/decide-follow-up.ts";
+import { statusText } from "../../runs/notice-writer.ts";
+import { attachFiles } from "./attach-files.ts";
+import {
+  askForEnvironment,
+  endQuestionsIn,
+  rememberChoice,
+  resolveEnvironment,
+} from "./environment-choice.ts";
+import { contextText } from "./gather-context.ts";
+import { isReport } from "./handle-report.ts";
+import {
+  type AuthorizedContext,
+  type InboxDeps,
+  type MessageContext,
+  requestOriginOf,
+  resultOf,
+} from "./message-context.ts";
+import { complete, completing, endedNotice, reply, replyNotice, replyWith } from "./message-results.ts";
+import { helpText, parseCommand } from "./parse-command.ts";
+import { parseOptions, type RequestOptions } from "./parse-options.ts";
+
+/** Does what an authorized message asks for. Each branch stores the event's result in the same transaction. */
+export async function handleMessage(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
+  const { adapter, message, thread } = context;
+  if (message.buttonAction !== undefined) {
+    return applyButton(context, message.buttonAction, deps);
+  }
+  const command = parseCommand(message);
+  switch (command.kind) {
+    case "stop":
+      return stop(context, deps);
+    case "status":
+      return reply(context, deps, await runStatusText(context, deps));
+    case "help":
+      return reply(context, deps, helpText(adapter.traits.trigger));
+    case "new":
+      return create(context, deps, command.prompt);
+    case "retry":
+      return context.thread.runId === undefined
+        ? reply(context, deps, "There is no run here that I could repeat.")
+        : retry(context, deps, currentRun(context));
+    case "mute":
+    case "unmute":
+      return mute(context, deps, command.kind === "mute");
+    case "aside":
+      throw new Error("An aside is ignored before its author is authorized.");
+    case "work":
+      return thread.runId === undefined
+        ? create(context, deps, wordsFirst(message.text))
+        : followUp(context, deps);
+    default:
+      return command satisfies never;
+  }
+}
+
+async function create(context: AuthorizedContext, deps: InboxDeps, text: string): Promise<Disposition> {
+  const { author } = context;
+  let options: RequestOptions;
+  try {
+    options = await parseOptions(text, author, deps.storage);
+  } catch (error) {
+    return replyWith(error, context, deps);
+  }
+  const elsewhere = await refusedRepository(context, options.config.repository);
+  if (elsewhere !== undefined) {
+    return reply(context, deps, elsewhere);
+  }
+  const request = requestOf(context, options);
+  const resolution = await resolveEnvironment(context, request, deps);
+  if ("choices" in resolution) {
+    return askForEnvironment(context, resolution.choices, deps);
+  }
+  await rememberChoice(context, deps);
+  const { defaults, hasEnvironments } = resolution;
+  const found = hasEnvironments === undefined ? {} : { has_environments: hasEnvironments };
+  const inputs = await storeInputFiles(deps.blobs, context.gathered.files ?? []);
+  const newRun = {
+    ...request,
+    defaults,
+    provenance: { ...request.provenance, ...found },
+    ...(inputs.length === 0 ? {} : { inputs }),
+  };
+  return createRun(newRun, context, deps);
+}
+
+/** An option that is impossible is answered. */
+async function createRun(newRun: NewRun, context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
+  try {
+    await deps.runs.create(newRun, { ...completing(context, "run_created"), binding: bindingOf(context) });
+    return "run_created";
+  } catch (error) {
+    return replyWith(error, context, deps);
+  }
+}
+
+function requestOf(
+  { adapter, author, choice, gathered, message, proven }: AuthorizedContext,
+  { config, isWithoutEnvironment, prompt }: RequestOptions,
+): NewRun {
+  const { permalink, title } = message;
+  const surroundings = contextText(message.context, gathered);
+  const isEmpty =
+    isWithoutEnvironment === true || (choice !== undefined && choice.environmentId === undefined);
+  return {
+    prompt,
+    ...(Object.keys(config).length === 0 ? {} : { config }),
+    ...(isEmpty ? { isWithoutEnvironment: true } : {}),
+    source: adapter.traits.source,
+    creator: author,
+    // An account's first message creates its principal, so there is always one.
+    provenance: {
+      ...message.provenance,
+      ...proven,
+      linked_account: author.id,
+      ...(message.messageRef === "" ? {} : { message_ref: message.messageRef }),
+    },
+    ...(surroundings === undefined ? {} : { context: surroundings }),
+    ...(title === undefined ? {} : { title }),
+    ...(permalink === undefined ? {} : { triggerUrl: permalink }),
+  };
+}
+
+/** A person who may write here can be a stranger in the repository that the request names. */
+async function refusedRepository(
+  { adapter, message }: AuthorizedContext,
+  repository: string | undefined,
+): Promise<string | undefined> {
+  const isHere = repository?.toLowerCase() === message.place?.toLowerCase();
+  if (repository === undefined || isHere || adapter.mayWrite === undefined) {
+    return undefined;
+  }
+  return (await adapter.mayWrite(message, repository))
+    ? undefined
+    : `I work in ${repository} only for people who can write to it, and only where this App is installed by the same owner.`;
+}
+
+/** The participants of the thread's next run are the author and the people whom the author mentions. */
+function bindingOf({ message, thread }: AuthorizedContext): ThreadBinding {
+  const participants = [...new Set([message.author.subject, ...(message.mentions ?? [])])];
+  return { thread, participants, expected: thread.runId };
+}
+
+/** Repeats an ended run in the same thread. */
+async function retry(context: AuthorizedContext, deps: InboxDeps, runId: Run["id"]): Promise<Disposition> {
+  const { adapter, author, message } = context;
+  const run = await deps.runs.requireControl(runId, author, requestOriginOf(context));
+  if (!isEnded(run.state)) {
+    return reply(context, deps, "The run has not ended yet.");
+  }
+  const again = await retriedRun(deps, runId, { creator: author, source: adapter.traits.source });
+  // The reactions stay on the request, because a button is on a message of the bot and a command is no message.
+  const isWritten = message.buttonAction === undefined && message.messageRef !== "";
+  const asked = isWritten ? { message_ref: message.messageRef } : {};
+  return createRun({ ...again, provenance: { ...again.provenance, ...asked } }, context, deps);
+}
+
+/** In a muted thread, the bot takes only mentions, and the card changes only for a question and at the end. */
+async function mute(context: AuthorizedContext, deps: InboxDeps, isMuted: boolean): Promise<Disposition> {
+  const { author, thread } = context;
+  if (thread.runId === undefined) {
+    return reply(context, deps, noRunText(context));
+  }
+  await deps.runs.requireControl(thread.runId, author, requestOriginOf(context));
+  const { threads } = deps.storage;
+  await threads.setNeedsMention(thread.id, isMuted);
+  await threads.setVerbosity(thread.id, isMuted ? "quiet" : "normal");
+  return reply(context, deps, isMuted ? MUTED : UNMUTED);
+}
+
+const MUTED = "I take only messages that mention me now, and I show only questions and the end.";
+const UNMUTED = "I take replies in this thread again, and I show what the run does.";
+
+/** The people whom the author of a run mentions may steer it as well. */
+async function invite(context: AuthorizedContext, { runs, storage }: InboxDeps): Promise<void> {
+  const { author, message, thread } = context;
+  const { mentions = [] } = message;
+  if (mentions.length === 0) {
+    return;
+  }
+  const { creatorId, requesterId } = await runs.get({ id: currentRun(context) }, author);
+  if (author.id === (requesterId ?? creatorId)) {
+    await storage.threads.addParticipants(thread.id, mentions);
+  }
+}
+
+async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
+  const { author, gathered, message } = context;
+  const surroundings = contextText(message.context, gathered);
+  const files = await storeInputFiles(deps.blobs, gathered.files ?? []);
+  const input = {
+    message: message.text,
+    ...(message.messageRef === "" ? {} : { messageRef: message.messageRef }),
+    ...(isReport(message) ? { isReport: true as const } : {}),
+    threadId: context.thread.id,
+    authorId: author.id,
+    ...(surroundings === undefined ? {} : { context: surroundings }),
+    ...(files.length === 0 ? {} : { files }),
+  };
+  const extras = {
+    ...completing(context, "follow_up"),
+    noticesFor: (effect: FollowUpEffect) => noticesFor(effect, context),
+  };
+  await invite(context, deps);
+  await deps.runs.followUp(currentRun(context), author, input, extras);
+  return "follow_up";
+}
+
+/** An answer has no turn that would end it. The author of another text learns that the run still waits for an answer. */
+function noticesFor(
+  { followUpId, questionOpen }: FollowUpEffect,
+  context: AuthorizedContext,
+): readonly Notice[] {
+  if (followUpId === undefined) {
+    return endedNotice(context, "done");
+  }
+  const isOpen = questionOpen === true && !isReport(context.message);
+  return isOpen ? [replyNotice(context, QUESTION_OPEN)] : [];
+}
+
+const QUESTION_OPEN =
+  "The agent gets this message with its next turn. Its question is still open, because this was no answer: answer with " +
+  "yes, no or the name of an option, and nothing else.";
+
+/** Stops the run of the thread, and requests in it that wait for a choice. */
+async function stop(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
+  const { author, message, thread } = context;
+  const whose = author.administrator ? {} : { subject: message.author.subject };
+  const isStopped = await endQuestionsIn(thread.id, { end: "stopped", ...whose }, deps);
+  if (isStopped) {
+    const run = thread.runId && (await deps.storage.runs.find({ id: thread.runId }));
+    if (!run || isEnded(run.state)) {
+      return complete({ ...resultOf(context), disposition: "cancelled" }, deps);
+    }
+  }
+  return thread.runId === undefined
+    ? reply(context, deps, "There is no run here that I could stop.")
+    : cancel(context, deps, thread.runId);
+}
+
+/** A button acts on the run that it was shown with, also if its thread has another current run by now. */
+async function applyButton(
+  context: AuthorizedContext,
+  action: ButtonAction,
+  deps: InboxDeps,
+): Promise<Disposition> {
+  if (action.kind === "choose") {
+    throw new Error("A choice is processed as the request that it is about.");
+  }
+  const threads = await deps.storage.threads.listOf(action.runId);
+  if (!threads.some(({ id }) => id === context.thread.id)) {
+    return reply(context, deps, "That run is not one of this thread.");
+  }
+  if (action.kind === "cancel") {
+    return cancel(context, deps, action.runId);
+  }
+  if (action.kind === "retry") {
+    return retry(context, deps, action.runId);
+  }
+  if (action.kind === "files") {
+    return attachFiles(context, deps, action);
+  }
+  const extras = completing(context, "answered");
+  try {
+    await (action.kind === "approve"
+      ? deps.runs.approve(action.runId, context.author, action, extras)
+      : deps.runs.answerPermission(action.runId, context.author, action, extras));
+    return "answered";
+  } catch (error) {
+    return replyWith(error, context, deps);
+  }
+}
+
+async function cancel(context: AuthorizedContext, deps: InboxDeps, runId: Run["id"]): Promise<Disposition> {
+  try {
+    await deps.runs.cancel(runId, context.author, completing(context, "cancelled"));
+    return "cancelled";
+  } catch (error) {
+    return replyWith(error, context, deps);
+  }
+}
+
+async function runStatusText(context: AuthorizedContext, { runs, storage }: InboxDeps): Promise<string> {
+  const { author, thread } = context;
+  if (thread.runId === undefined) {
+    const [asked] = await storage.inbox.listAskedIn(thread.id);
+    return asked === undefined ? noRunText(context) : UNDECIDED;
+  }
+  const run = await runs.get({ id: thread.runId }, author);
+  const reason = run.statusMessage === undefined ? "" : ` ${statusText(run.statusMessage)}`;
+  return `"${run.title}" ${STATE_PHRASES[run.state]}.${reason}\n${runs.sessionLink(run)}`;
+}
+
+const UNDECIDED = "A request here waits until its author or an administrator chooses where I should work.";
+
+function noRunText({ adapter }: MessageContext): string {
+  return `There is no run here yet. \`${adapter.traits.trigger} <task>\` starts one.`;
+}
+
+function currentRun({ thread }: MessageContext): Run["id"] {
+  if (thread.runId === undefined) {
+    throw new Error("The thread has no run.");
+  }
+  return thread.runId;
+}

@@ -1,0 +1,72 @@
+import { evaluatePolicies } from "../../model/policies/evaluate-policies.ts";
+import type { RequestOrigin } from "../../model/policies/request-origin.ts";
+import type { Run } from "../../model/runs/run.ts";
+import type { ThreadNotices } from "../../ports/stores/inbox-store.ts";
+import type { InboundMessage, ThreadAdapter, Translation, WorkReport } from "../../ports/thread-adapter.ts";
+import type { FoundMessage, InboxDeps, MessageContext } from "./message-context.ts";
+
+/** How often a run repairs by itself what a platform reported. After that it asks a person. */
+const ATTEMPTS_MAX = 2;
+const REPORTS: ReadonlySet<InboundMessage["requestKind"]> = new Set(["failing_checks", "merge_conflict"]);
+
+/** Whether the platform reported it, so that no person wrote it. */
+export function isReport({ requestKind }: Pick<InboundMessage, "requestKind">): boolean {
+  return REPORTS.has(requestKind);
+}
+
+/**
+ * Returns the message by which a report asks the run of its thread for work, or why it asks for nothing. The card of the
+ * run shows the change in both cases.
+ */
+export async function readReport(
+  report: WorkReport,
+  adapter: ThreadAdapter,
+  { pullRequests, storage }: Pick<InboxDeps, "pullRequests" | "storage">,
+): Promise<ReadReport> {
+  const thread = await storage.threads.find(report);
+  const run = thread?.runId && (await storage.runs.find({ id: thread.runId }));
+  if (!thread || !run) {
+    return ignored("It is not about the work of a run.");
+  }
+  await pullRequests.reread(run);
+  if (run.state === "CANCELLED") {
+    return ignored("The run was stopped, so only a person continues it.");
+  }
+  const found = (await adapter.inspect?.(report, run)) ?? "The adapter takes no reports.";
+  return typeof found === "string"
+    ? ignored(found)
+    : { kind: "message", message: found, thread, reportedRun: run };
+}
+
+type ReadReport =
+  | ({ readonly kind: "message" } & FoundMessage)
+  | Extract<Translation, { readonly kind: "ignored" }>;
+
+function ignored(reason: string): ReadReport {
+  return { kind: "ignored", reason };
+}
+
+/**
+ * Asks the person who requested the run what to do, instead of another attempt. Undefined: the run may try once more, or
+ * the policies forbid it anyway. The question is posted once, until a person continues the run.
+ */
+export async function questionInsteadOf(
+  { adapter, installation, message, reportedRun: run, thread }: MessageContext,
+  from: RequestOrigin,
+  { policies, storage }: Pick<InboxDeps, "policies" | "storage">,
+): Promise<ThreadNotices | undefined> {
+  if (run === undefined || (await storage.followUps.countReports(run.id)) < ATTEMPTS_MAX) {
+    return undefined;
+  }
+  const rules = await policies.of(installation.teamId);
+  if (evaluatePolicies(rules, { ...from, action: "follow_up" }).effect === "deny") {
+    return undefined;
+  }
+  const text = `I tried ${ATTEMPTS_MAX} times by myself, and it is not done. ${message.text}\n\nWhat shall I do?`;
+  const notice = { kind: "message", purpose: "outcome", text, ...requesterOf(run, adapter) } as const;
+  return { thread, notices: [notice], once: `asked ${run.id} ${run.turn}` };
+}
+
+function requesterOf({ provenance: { actor, integration } }: Run, { name }: ThreadAdapter) {
+  return actor === undefined || integration !== name ? {} : { requester: actor };
+}

@@ -1,0 +1,141 @@
+import { cleaned } from "../../basics/clean-text.ts";
+import type { Clock } from "../../basics/clock.ts";
+import { newId, type RunId } from "../../basics/ids.ts";
+import type { Log } from "../../basics/log.ts";
+import type { Installation } from "../../model/people/installation.ts";
+import type { Principal } from "../../model/people/principal.ts";
+import type { Policy, Role } from "../../model/policies/policy.ts";
+import type { RequestOrigin } from "../../model/policies/request-origin.ts";
+import type { Run } from "../../model/runs/run.ts";
+import type { Thread } from "../../model/threads/thread.ts";
+import type { BlobStore } from "../../ports/blob-store.ts";
+import type { InboxResult } from "../../ports/stores/inbox-result.ts";
+import type { Storage } from "../../ports/stores/storage.ts";
+import type {
+  EnvironmentChoice,
+  GatheredContext,
+  InboundMessage,
+  ThreadAdapter,
+} from "../../ports/thread-adapter.ts";
+import type { PullRequestReader } from "../../requests/pull-request-reader.ts";
+import type { RequestDefaultsService } from "../../requests/routing/request-defaults-service.ts";
+import type { RunService } from "../../requests/run-service.ts";
+import type { InstallationHealth } from "../../team/people/installation-health.ts";
+import type { RuleCache } from "../../team/policies/rule-cache.ts";
+
+export interface InboxDeps {
+  readonly storage: Pick<
+    Storage,
+    | "environments"
+    | "files"
+    | "followUps"
+    | "identities"
+    | "inbox"
+    | "installations"
+    | "namedAgents"
+    | "people"
+    | "runs"
+    | "threads"
+  >;
+  readonly runs: RunService;
+  readonly policies: Pick<RuleCache<Policy>, "of">;
+  readonly pullRequests: Pick<PullRequestReader, "reread">;
+  readonly adapters: ReadonlyMap<string, ThreadAdapter>;
+  /** Files of requests. */
+  readonly blobs: Pick<BlobStore, "put">;
+  readonly requestDefaults: RequestDefaultsService;
+  readonly installationHealth: InstallationHealth;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A message with its installation and thread, looked up once per event and passed along. */
+export interface MessageContext {
+  readonly inboxId: string;
+  readonly adapter: ThreadAdapter;
+  readonly message: InboundMessage;
+  readonly installation: Installation;
+  /** Its row may not exist yet; then `id` is the id that the row will get. */
+  readonly thread: Thread;
+  /** What an earlier version of the message did. */
+  readonly effect?: MessageEffect;
+  /** Set for a request that waited for a choice. */
+  readonly choice?: ChosenEnvironment;
+  /** Set for a report: the run that it is about. */
+  readonly reportedRun?: Run;
+}
+
+/** What a message did: it started a run, or became a follow-up of it. */
+export interface MessageEffect {
+  readonly runId: RunId;
+  /** The run was started by the message. Otherwise it got a follow-up. */
+  readonly isRequest: boolean;
+}
+
+/** A message whose author is known and may be allowed something. */
+export interface AuthorizedContext extends MessageContext {
+  readonly author: Principal;
+  /** What the platform confirmed: the author's permission, and more about the channel or repository. */
+  readonly proven: Readonly<Record<string, unknown>>;
+  readonly roles: readonly Role[];
+  readonly gathered: GatheredContext;
+}
+
+/** Where a request is worked on, as a person chose. */
+export interface ChosenEnvironment extends Omit<EnvironmentChoice, "kind"> {
+  readonly by: Principal;
+  readonly environmentName?: string;
+  /** The person asked to remember the choice for the place, which only administrators may do. */
+  readonly isRefusedForPlace: boolean;
+}
+
+/** What an adapter made of an event, and what is known about it already. */
+export interface FoundMessage {
+  readonly message: InboundMessage;
+  readonly thread?: Thread;
+  readonly reportedRun?: Run;
+}
+
+/** Looks up the installation and the thread: once for this event, unless another event binds the thread meanwhile. */
+export async function messageContextOf(
+  source: Pick<MessageContext, "adapter" | "inboxId">,
+  { message: received, reportedRun, thread }: FoundMessage,
+  deps: Pick<InboxDeps, "clock" | "storage">,
+): Promise<MessageContext> {
+  const message = cleaned(received, (text) => text);
+  const installation = await deps.storage.installations.ensure(message.adapter, message.installation);
+  return {
+    ...source,
+    message,
+    installation,
+    thread: thread ?? (await findThread(message, deps)),
+    ...(reportedRun === undefined ? {} : { reportedRun }),
+  };
+}
+
+/** The thread of a message, also before its row exists. */
+export async function findThread(
+  { adapter, installation, key }: InboundMessage,
+  { clock, storage }: Pick<InboxDeps, "clock" | "storage">,
+): Promise<Thread> {
+  const known = await storage.threads.find({ adapter, installation, key });
+  return known ?? { id: newId(clock.now()), adapter, installation, key };
+}
+
+/** Where the message comes from, as policies and routing rules match it. */
+export function requestOriginOf({
+  adapter,
+  message: { installation, place, requestKind },
+  roles,
+}: Pick<AuthorizedContext, "adapter" | "message" | "roles">): RequestOrigin {
+  const { source } = adapter.traits;
+  const where = { integration: adapter.name, installation, ...(place === undefined ? {} : { place }) };
+  return { source, ...where, ...(requestKind === undefined ? {} : { requestKind }), roles };
+}
+
+/** The result of the message's event without its disposition. The dedupe key makes it the only one of its content. */
+export function resultOf({ inboxId, installation, message }: MessageContext) {
+  const { dedupeKey, revision } = message;
+  const about = revision === undefined ? {} : { revision };
+  return { inboxId, dedupeKey, teamId: installation.teamId, ...about } satisfies Partial<InboxResult>;
+}

@@ -1,0 +1,276 @@
+import { AppError, TooMany } from "../../basics/errors.ts";
+import type { Role } from "../../model/policies/policy.ts";
+import type { Disposition } from "../../ports/stores/inbox-result.ts";
+import type { ThreadNotices } from "../../ports/stores/inbox-store.ts";
+import { UniqueConflict } from "../../ports/stores/storage.ts";
+import type { Deletion, EnvironmentChoice } from "../../ports/thread-adapter.ts";
+import { admitAuthor } from "./admit-author.ts";
+import { changeMessage, effectOf, withdrawMessage } from "./change-message.ts";
+import { endQuestionsIn, endQuestionsOf, findChosen } from "./environment-choice.ts";
+import { gatherContext } from "./gather-context.ts";
+import { handleMessage } from "./handle-message.ts";
+import { isReport, questionInsteadOf } from "./handle-report.ts";
+import {
+  type AuthorizedContext,
+  findThread,
+  type InboxDeps,
+  type MessageContext,
+  requestOriginOf,
+  resultOf,
+} from "./message-context.ts";
+import { refuse, refuseFor, refuseForbidden, replyRefused } from "./message-refusal.ts";
+import { complete, replyNotice } from "./message-results.ts";
+import { parseCommand } from "./parse-command.ts";
+
+/** Another event can bind the thread between the look-up and the binding. Twice in a row is already unusual. */
+const BINDING_TRIES_MAX = 5;
+const SWITCHED_OFF = {
+  allowed: false,
+  reason: "This integration is not switched on here. An administrator of the server can do that.",
+} as const;
+
+/** Decides whether a message is for the bot, and whether its author may use the bot. If so, `handleMessage` acts on it. */
+export async function processMessage(context: MessageContext, deps: InboxDeps): Promise<Disposition> {
+  const { message, reportedRun, thread } = context;
+  const { buttonAction: action } = message;
+  if (reportedRun !== undefined && reportedRun.id !== thread.runId) {
+    return ignore(context, "The run that it is about was deleted.", deps);
+  }
+  if (action?.kind === "choose") {
+    return once(context, deps, () => processChoice(context, action, deps));
+  }
+  if (message.addressed === "reply" && thread.runId === undefined) {
+    return processReplyWithoutRun(context, deps);
+  }
+  return once(context, deps, async () => (await processEdit(context, deps)) ?? processNew(context, deps));
+}
+
+/** Without a run, a thread may have a request that waits for a choice, which its author stops or takes back. */
+async function processReplyWithoutRun(context: MessageContext, deps: InboxDeps): Promise<Disposition> {
+  const { author, revision } = context.message;
+  const { kind } = parseCommand(context.message);
+  const { isEdit = false, messageId = "" } = revision ?? {};
+  const results = isEdit ? await deps.storage.inbox.listResultsOf(messageId) : [];
+  if (await endQuestionsOf(results, { end: "unaddressed" }, deps)) {
+    return complete({ ...resultOf(context), disposition: "withdrawn" }, deps);
+  }
+  const { subject } = author;
+  if (kind === "stop" && (await endQuestionsIn(context.thread.id, { end: "stopped", subject }, deps))) {
+    return complete({ ...resultOf(context), disposition: "cancelled" }, deps);
+  }
+  const reason = "Not addressed to the bot, in a thread without a run.";
+  return complete({ ...ignoredBy(context), reason, mayComeEarly: true }, deps);
+}
+
+/** The deletion of a message that was not for the bot has no effect and no answer. */
+export async function processDeletion(
+  inboxId: string,
+  deletion: Deletion,
+  deps: InboxDeps,
+): Promise<Disposition> {
+  const { messageId, version } = deletion;
+  const results = await deps.storage.inbox.listResultsOf(messageId);
+  const effect = effectOf(results);
+  if (effect === undefined) {
+    const revision = { messageId, version, isEdit: false };
+    if (await endQuestionsOf(results, { end: "deleted" }, deps)) {
+      return complete({ inboxId, disposition: "withdrawn", revision }, deps);
+    }
+    const reason = "A deleted message that had no effect.";
+    return complete({ inboxId, disposition: "ignored", reason, revision }, deps);
+  }
+  return once({ inboxId }, deps, () => withdrawMessage({ inboxId, deletion, effect }, deps));
+}
+
+/** Of two events with the same content, the second has no effect. */
+async function once(
+  { inboxId, installation }: Pick<MessageContext, "inboxId"> & Partial<MessageContext>,
+  deps: InboxDeps,
+  process: () => Promise<Disposition>,
+): Promise<Disposition> {
+  try {
+    return await process();
+  } catch (error) {
+    if (!(error instanceof UniqueConflict) || error.what !== "dedupeKey") {
+      throw error;
+    }
+    const reason = "Another delivery had the same content.";
+    const ofTeam = installation === undefined ? {} : { teamId: installation.teamId };
+    return complete({ inboxId, disposition: "duplicate", reason, ...ofTeam }, deps);
+  }
+}
+
+/** Processes the request that waited for the choice, as it was when it was made. */
+async function processChoice(
+  context: MessageContext,
+  action: EnvironmentChoice,
+  deps: InboxDeps,
+): Promise<Disposition> {
+  const chosen = await findChosen(context, action, deps);
+  return "refusal" in chosen
+    ? replyRefused(context, chosen.refusal, deps)
+    : authorizeAndDecide({ ...context, ...chosen }, deps);
+}
+
+/**
+ * Processes a message as the edit of an earlier version. Undefined: the message is processed as a new one. So is an edit
+ * whose original never arrived or had no effect.
+ */
+async function processEdit(context: MessageContext, deps: InboxDeps): Promise<Disposition | undefined> {
+  const { inboxId, message } = context;
+  const { addressed, revision } = message;
+  if (revision === undefined) {
+    return undefined;
+  }
+  const results = await deps.storage.inbox.listResultsOf(revision.messageId);
+  if (results.some(({ version }) => version > revision.version)) {
+    return ignore(context, "A later version of the message was processed before.", deps);
+  }
+  if (!revision.isEdit || results.length === 0) {
+    return undefined;
+  }
+  const end = addressed === "reply" ? "unaddressed" : "changed";
+  await endQuestionsOf(results, { end }, deps);
+  const { kind } = parseCommand(message);
+  const effect = effectOf(results);
+  if (effect !== undefined && kind === "aside") {
+    return withdrawMessage({ inboxId, deletion: { ...message, ...revision }, effect }, deps);
+  }
+  if (effect !== undefined && (kind === "work" || kind === "new")) {
+    return authorizeAndDecide({ ...context, effect }, deps);
+  }
+  if (results.some(({ disposition }) => disposition === "cancelled" || disposition === "answered")) {
+    return ignore(context, "The message had its effect before this edit.", deps);
+  }
+  if (effect === undefined && addressed === "reply") {
+    return ignore(context, "An edit of a message that was not for the bot.", deps);
+  }
+  return undefined;
+}
+
+async function processNew(context: MessageContext, deps: InboxDeps): Promise<Disposition> {
+  const { message, thread } = context;
+  const { kind } = parseCommand(message);
+  if (kind === "aside") {
+    return ignore(context, "An aside.", deps);
+  }
+  // `new` and `retry` give the thread a run of their author.
+  if (isByOther(context) && thread.needsMention !== true && kind !== "new" && kind !== "retry") {
+    await deps.storage.threads.setNeedsMention(thread.id, true);
+  }
+  const ignored = message.addressed === "reply" ? await ignoreReply(context, deps) : undefined;
+  return ignored ?? authorizeAndDecide(context, deps);
+}
+
+/** A user wrote in the thread of a run who does not take part in it. */
+function isByOther({ message, thread: { participants = [], runId } }: MessageContext): boolean {
+  const isWritten = message.buttonAction === undefined && !isReport(message);
+  return isWritten && runId !== undefined && !participants.includes(message.author.subject);
+}
+
+/**
+ * A reply without a mention is for the bot only if all who write in the thread are participants. A reply makes nobody
+ * else a principal, and the platform is not asked about its author.
+ */
+async function ignoreReply(context: MessageContext, deps: InboxDeps): Promise<Disposition | undefined> {
+  const { adapter, thread } = context;
+  if (isByOther(context)) {
+    return ignore(context, "A reply of a user who does not take part in the run.", deps);
+  }
+  if (thread.needsMention !== true) {
+    return undefined;
+  }
+  const reason = "A reply without a mention, in a thread where others write too.";
+  if (thread.verbosity === "quiet") {
+    return ignore(context, reason, deps);
+  }
+  const text = `Others write here too, so I take only messages that mention me: \`${adapter.traits.trigger} …\`.`;
+  const notices = [replyNotice(context, text, true)];
+  return ignore(context, reason, deps, { thread, notices, once: `mention-needed ${thread.id}` });
+}
+
+async function ignore(
+  context: MessageContext,
+  reason: string,
+  deps: InboxDeps,
+  threadNotices?: ThreadNotices,
+): Promise<Disposition> {
+  return complete({ ...ignoredBy(context), reason }, deps, threadNotices);
+}
+
+/** An ignored message keeps its dedupe key free, because the same words may be for the bot later. */
+function ignoredBy(context: MessageContext) {
+  const { dedupeKey: _free, ...result } = resultOf(context);
+  return { ...result, disposition: "ignored" } as const;
+}
+
+async function authorizeAndDecide(context: MessageContext, deps: InboxDeps): Promise<Disposition> {
+  const { adapter, installation, message } = context;
+  const authorization = installation.enabled ? await adapter.authorize(message) : SWITCHED_OFF;
+  if (installation.enabled) {
+    await deps.installationHealth.worked(message.adapter, message.installation);
+  }
+  if (!authorization.allowed) {
+    return refuse(context, authorization.reason, deps);
+  }
+  const roles = rolesIn(context, authorization.roles);
+  const from = requestOriginOf({ adapter, message, roles });
+  const admitted = await admitAuthor(authorization, { from, teamId: installation.teamId }, deps);
+  if ("refusal" in admitted) {
+    return refuseFor(context, admitted.refusal, deps);
+  }
+  const question = await questionInsteadOf(context, from, deps);
+  if (question !== undefined) {
+    return complete({ ...resultOf(context), disposition: "replied" }, deps, question);
+  }
+  const { author } = admitted;
+  const proven = { ...authorization.provenance, permission: authorization.permission };
+  const gathered = await gatherContext(context, deps);
+  return decide({ ...context, author, proven, roles, gathered }, deps);
+}
+
+/** The roles that the platform proved, and what the author is in the thread. */
+function rolesIn({ message, thread }: MessageContext, proven: readonly Role[] = []): readonly Role[] {
+  const isParticipant = thread.participants?.includes(message.author.subject) === true;
+  return isParticipant ? [...proven, "participant"] : proven;
+}
+
+/** Decides again with the thread as it is now if another event has bound the thread first. */
+async function decide(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
+  let current = context;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { effect } = current;
+      return await (effect === undefined
+        ? handleMessage(current, deps)
+        : changeMessage(current, effect, deps));
+    } catch (error) {
+      if (isForbidden(error)) {
+        return refuseForbidden(current, error, deps);
+      }
+      if (tries === BINDING_TRIES_MAX) {
+        throw error;
+      }
+      const thread = await findThread(context.message, deps);
+      if (isNotFound(error) && thread.runId !== current.thread.runId) {
+        // The thread's run was deleted after the look-up.
+        return processMessage({ ...context, thread }, deps);
+      }
+      if (!(error instanceof UniqueConflict) || error.what !== "thread") {
+        throw error;
+      }
+      current = { ...context, thread };
+    }
+  }
+}
+
+/** A policy or a quota forbids it. */
+function isForbidden(error: unknown): error is AppError {
+  const isOverQuota =
+    error instanceof TooMany || (error instanceof AppError && error.code === "budget_exceeded");
+  return isOverQuota || (error instanceof AppError && error.code === "not_authorized");
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof AppError && error.code === "resource_not_found";
+}

@@ -1,0 +1,367 @@
+import { cleaned } from "../../basics/clean-text.ts";
+import { AppError, StorageUnavailable } from "../../basics/errors.ts";
+import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
+import type { AgentSession } from "../../ports/agent-runner.ts";
+import type { Gateway } from "../../ports/gateway.ts";
+import { logRunEnd } from "../../runs/log-run-end.ts";
+import type { RunEdit } from "../../runs/run-edit.ts";
+import { ChangeCollector, type CollectedChanges } from "../changes/change-collector.ts";
+import {
+  type AttemptContext,
+  type AttemptContextRequest,
+  prepareAttemptContext,
+} from "../context/attempt-context.ts";
+import type { AttemptServices } from "../context/attempt-services.ts";
+import {
+  decideFailure,
+  decideHandBack,
+  decidePrepared,
+  decideReady,
+  type HandBack,
+} from "../context/decide-attempt.ts";
+import { type AbortReason, AttemptAbort, runFailureOf } from "../lease/attempt-abort.ts";
+import type { AttemptDeps } from "../lease/attempt-deps.ts";
+import { AttemptSlot } from "../lease/attempt-slot.ts";
+import { LeaseLost, LeaseWriter } from "../lease/lease-writer.ts";
+import type { PausableTimer } from "../lease/pausable-timer.ts";
+import { budgetUsedUp } from "../limits/budget.ts";
+import { LogLimit } from "../limits/log-limit.ts";
+import { priorWorkMs } from "../limits/prior-usage.ts";
+import { attemptTimer } from "../limits/turn-limits.ts";
+import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
+import { limitWorkspace } from "../limits/workspace-limit.ts";
+import { EventRecorder, type RecordedUpdate } from "../log/event-recorder.ts";
+import { type OpenedSecrets, RunSecrets } from "../secrets/run-secrets.ts";
+import type { TurnRunner } from "../turns/turn-runner.ts";
+import { InputFiles } from "../workspaces/input-files.ts";
+import { findPreviousRun } from "../workspaces/previous-run.ts";
+import { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
+import { ActivityReporter } from "./activity-reporter.ts";
+import { RunWatch } from "./run-watch.ts";
+import { startAgent } from "./start-agent.ts";
+
+/**
+ * One claim of a run by this worker: it opens the gateway, prepares the workspace, starts the agent, runs turn after
+ * turn, and cleans up. The attempt keeps its lease until the agent's processes have ended and the workspace is
+ * stored.
+ */
+export class Attempt {
+  readonly #services: AttemptServices;
+  readonly #secrets: RunSecrets;
+  readonly #watch: RunWatch;
+  readonly #logLimit: LogLimit;
+  readonly #time: PausableTimer;
+  readonly #activity: ActivityReporter;
+  #gateway: Gateway | undefined;
+  #changes: ChangeCollector | undefined;
+  #session: AgentSession | undefined;
+  #turns: TurnRunner | undefined;
+
+  constructor(outerDeps: Omit<AttemptDeps, "redact">) {
+    this.#secrets = new RunSecrets({
+      ...outerDeps,
+      paths: outerDeps.workspaces.shownPaths(outerDeps.run.id),
+    });
+    const deps = { ...outerDeps, redact: this.#secrets.redact };
+    const { storage, clock, writer, run, token } = deps;
+    const abort = new AttemptAbort();
+    const lease = new LeaseWriter({ runs: storage.runs, runId: run.id, token, clock, writer });
+    this.#logLimit = new LogLimit(deps.settings, abort);
+    this.#time = attemptTimer(clock, deps.settings, abort);
+    this.#services = {
+      deps,
+      abort,
+      lease,
+      slot: new AttemptSlot(deps.slot, abort, this.#time),
+      recorder: new EventRecorder(clock, this.#secrets, (updates) => this.#store(updates)),
+      saver: new WorkspaceSaver(deps, lease),
+      inputFiles: new InputFiles(deps),
+      meter: new UsageMeter(),
+      clean: (value) => cleaned(value, deps.redact),
+    };
+    this.#activity = new ActivityReporter(clock, () => {
+      const shown = lease.write((edit) => edit.showActivity());
+      // Cards show the next change. Every other write of the attempt reports what is wrong.
+      shown.catch(() => undefined);
+    });
+    this.#watch = new RunWatch(deps, {
+      lost: () => this.#lose(),
+      ended: () => abort.abort({ kind: "cancelled" }),
+      interrupted: (followUpId) => this.#turns?.interrupted(followUpId),
+      steered: (followUps) => this.#turns?.steered(followUps),
+      answered: (permissionId, optionId) => this.#turns?.answered(permissionId, optionId),
+    });
+  }
+
+  async perform(): Promise<void> {
+    const { abort, deps } = this.#services;
+    const stopping = () => abort.abort({ kind: "stopping" });
+    deps.stop.addEventListener("abort", stopping, { once: true });
+    // The signal may have been aborted while the run was being claimed.
+    if (deps.stop.aborted) {
+      stopping();
+    }
+    this.#watch.start();
+    this.#time.run();
+    const stopWatch = limitWorkspace(deps, abort);
+    try {
+      await this.#perform();
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#time.pause();
+      stopWatch();
+      // Stop the watch even if the clean-up fails: a lease that is renewed without an attempt would hold the run for
+      // ever.
+      await this.#cleanUp().finally(() => this.#watch.stop());
+      this.#secrets.release();
+      deps.stop.removeEventListener("abort", stopping);
+    }
+  }
+
+  async #perform(): Promise<void> {
+    const { abort, clean, lease, deps } = this.#services;
+    const { clock, run, storage } = deps;
+    const workedMs = run.config.budget?.max_minutes === undefined ? 0 : await priorWorkMs(deps, run);
+    const exhausted = budgetUsedUp(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
+    if (exhausted !== undefined) {
+      return abort.abort({ kind: "failed", failure: exhausted });
+    }
+    const secrets = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.open());
+    await this.#warnOfMissing(secrets);
+    const before = await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
+    const mcpServers = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.openMcpServers());
+    await this.#addWarnings(
+      mcpServers.leftOut.map(
+        (name) =>
+          `The MCP server ${name} is left out: it has values, and programs of a fork run in this run.`,
+      ),
+    );
+    const attemptContext = await this.#prepare(secrets, mcpServers.servers);
+    const prepared = clean(attemptContext.workspace);
+    const work = new ChangeCollector(this.#services, attemptContext);
+    this.#changes = work;
+    const ready = await lease.write((edit) => decideReady(edit, prepared, deps.disk));
+    if (ready.value === undefined || abort.reason !== undefined) {
+      return;
+    }
+    if (run.preparesOnly === true) {
+      await lease.write(decidePrepared);
+      return;
+    }
+    const started = (session: AgentSession) => {
+      this.#session = session;
+    };
+    const turns = await startAgent(this.#services, {
+      run,
+      before,
+      attemptContext,
+      secrets,
+      work,
+      workedMs,
+      started,
+      ...ready.value,
+    });
+    this.#turns = turns;
+    this.#activity.beginTurn();
+    while (abort.reason === undefined && (await turns.next())) {
+      this.#activity.beginTurn();
+    }
+  }
+
+  async #warnOfMissing({ all }: OpenedSecrets): Promise<void> {
+    const { deps } = this.#services;
+    const missing = (deps.run.secretNames ?? []).filter((name) => !Object.hasOwn(all, name));
+    await this.#addWarnings(
+      missing.map((name) => `The secret ${name}, which the agent of this run names, does not exist.`),
+    );
+  }
+
+  async #addWarnings(warnings: readonly string[]): Promise<void> {
+    if (warnings.length === 0) {
+      return;
+    }
+    await this.#services.lease.write((edit) => {
+      for (const warning of warnings) {
+        edit.warn(warning);
+      }
+    });
+  }
+
+  async #prepare(
+    secrets: OpenedSecrets,
+    mcpServers: AttemptContextRequest["mcpServers"],
+  ): Promise<AttemptContext> {
+    const { abort, inputFiles, meter, deps, recorder } = this.#services;
+    const attemptContext = await prepareAttemptContext(deps, {
+      inputFiles,
+      secrets,
+      mcpServers,
+      signal: abort.signal,
+      report: (step) => recorder.add(step),
+      opened: (gateway) => {
+        this.#gateway = gateway;
+        meter.attach(gateway);
+      },
+    });
+    await recorder.flush();
+    return attemptContext;
+  }
+
+  #fail(error: unknown): void {
+    const { abort, clean, deps } = this.#services;
+    if (error instanceof LeaseLost) {
+      this.#lose();
+    }
+    if (abort.reason !== undefined) {
+      return;
+    }
+    const { id: runId, attempt } = deps.run;
+    if (error instanceof StorageUnavailable) {
+      deps.log.warn("attempt.not_stored", { runId, attempt, error });
+      abort.abort({ kind: "unstored" });
+      return;
+    }
+    if (!(error instanceof AppError)) {
+      deps.log.error("attempt.failed", { runId, attempt, error });
+    }
+    abort.abort({ kind: "failed", failure: runFailureOf(error, clean) });
+  }
+
+  /** Another worker may own the run now, so our agent must stop at once. */
+  #lose(): void {
+    this.#services.abort.abort({ kind: "lost" });
+    if (this.#services.abort.reason?.kind !== "lost") {
+      return;
+    }
+    this.#session?.close().catch((error) => this.#warn("agent.close.failed", error));
+  }
+
+  /**
+   * Closes the agent's processes first, then stores the files, then gives up the lease. The next attempt relies on
+   * all three.
+   */
+  async #cleanUp(): Promise<void> {
+    this.#turns?.close();
+    this.#activity.stop();
+    await this.#services.saver.stop();
+    try {
+      await this.#session?.close();
+    } catch (error) {
+      await this.#endWithProcessesLeft();
+      throw error;
+    }
+    const patches = await this.#patches();
+    await this.#closeGateway();
+    await this.#handBack(patches);
+  }
+
+  /** Some of the agent's processes may still be running. The run ends, but the lease is left to expire. */
+  async #endWithProcessesLeft(): Promise<void> {
+    const { abort, lease } = this.#services;
+    const { reason } = abort;
+    try {
+      if (reason?.kind === "failed") {
+        await lease.write((edit) => decideFailure(edit, reason.failure));
+      }
+    } finally {
+      await this.#closeGateway();
+    }
+  }
+
+  /**
+   * Stores patches of a run that ends in the middle of its turn. A run that continues elsewhere keeps its files in
+   * the checkpoint.
+   */
+  async #patches(): Promise<CollectedChanges | undefined> {
+    const { abort, lease, saver } = this.#services;
+    const kind = abort.reason?.kind;
+    const isEnd = kind === "cancelled" || kind === "failed";
+    if (!isEnd || !saver.isTouched || this.#changes === undefined) {
+      return undefined;
+    }
+    return this.#changes.atEnd((await lease.getAggregate()).run);
+  }
+
+  async #closeGateway(): Promise<void> {
+    await this.#gateway?.close().catch((error) => this.#warn("gateway.close.failed", error));
+  }
+
+  async #handBack(patches: CollectedChanges | undefined): Promise<void> {
+    const { abort, lease, meter, deps, saver } = this.#services;
+    if (abort.reason?.kind === "lost") {
+      return;
+    }
+    await this.#flushLog();
+    const used = meter.take();
+    const decide = (edit: RunEdit) => this.#decideEnd(edit, used);
+    try {
+      // A failure to store the files must not prevent the end of the run from being stored.
+      const isHandedBack = abort.reason?.kind === "stopping" || abort.reason?.kind === "unstored";
+      const stored = { files: [], ...patches, isHandedBack };
+      const { run } = await saver.saveWith(decide, stored).catch((error) => {
+        if (error instanceof LeaseLost) {
+          throw error;
+        }
+        this.#warn("attempt.files.not_stored", error);
+        return lease.write(decide);
+      });
+      logRunEnd(deps.log, run, deps.worker);
+    } catch (error) {
+      if (error instanceof LeaseLost) {
+        return;
+      }
+      deps.log.error("attempt.cleanup.failed", { runId: deps.run.id, error });
+    }
+  }
+
+  #decideEnd(edit: RunEdit, used: Usage): void {
+    const { reason } = this.#services.abort;
+    decideUsage(edit, used);
+    if (reason?.kind === "failed") {
+      decideFailure(edit, reason.failure);
+    }
+    decideHandBack(edit, handBackOf(reason));
+  }
+
+  /** A failure to store the log must not prevent the end of the run from being stored. */
+  async #flushLog(): Promise<void> {
+    await this.#services.recorder.flush().catch((error) => this.#warn("run.events.not_stored", error));
+  }
+
+  async #store(updates: readonly RecordedUpdate[]): Promise<void> {
+    const { lease, meter } = this.#services;
+    meter.onUpdates(updates);
+    this.#turns?.checkBudget();
+    const used = meter.take();
+    const acceptable = this.#logLimit.acceptable(updates);
+    const activity = this.#activity.onUpdates(acceptable);
+    await lease.write((edit) => {
+      for (const each of acceptable) {
+        edit.record(each);
+      }
+      if (activity !== undefined) {
+        edit.setActivity(activity);
+      }
+      decideUsage(edit, used);
+    });
+  }
+
+  #warn(message: string, error: unknown): void {
+    this.#services.deps.log.warn(message, { runId: this.#services.deps.run.id, error });
+  }
+}
+
+/** Neither a worker that stops, nor an unavailable storage, nor a late answer says anything about the run. */
+function handBackOf(reason: AbortReason | undefined): HandBack {
+  switch (reason?.kind) {
+    case "stopping":
+      return { reason: "Its worker stops.", isBlameless: true };
+    case "unstored":
+      return { reason: "The database was unavailable.", isBlameless: true };
+    case "unanswered":
+      return { reason: "The agent was stopped while it waited for an answer.", isBlameless: true };
+    default:
+      return { reason: "The attempt is over.", isBlameless: false };
+  }
+}

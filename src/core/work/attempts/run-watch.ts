@@ -1,0 +1,121 @@
+import type { Stop } from "../../basics/clock.ts";
+import type { FollowUp } from "../../model/runs/run.ts";
+import { isWorkedOn, type RunState } from "../../model/runs/states.ts";
+import { CHANNELS, type Unsubscribe } from "../../ports/pubsub.ts";
+import type { RunAggregate } from "../../ports/stores/run-store.ts";
+import { deliverable } from "../../runs/approval.ts";
+import type { AttemptDeps } from "../lease/attempt-deps.ts";
+import { steerable } from "../turns/steering.ts";
+
+/** What can happen to a run from outside while an attempt works on it. */
+export interface WatchedChanges {
+  lost(): void;
+  /**
+   * The run has ended: it was cancelled, and perhaps queued again since. Also called for a run that this attempt has
+   * ended itself.
+   */
+  ended(): void;
+  /** A follow-up asks to stop the current turn and to take it instead. */
+  interrupted(followUpId: string): void;
+  /** Called with the waiting follow-ups that are meant for the running turn, each time the run is read. */
+  steered(followUps: readonly FollowUp[]): void;
+  answered(permissionId: string, optionId: string | null): void;
+}
+
+/** A lease covers three renewals, so one renewal may fail without losing the lease. */
+const RENEWALS_PER_LEASE = 3;
+
+/** Renews the lease and reads the run: at once when notified, otherwise with every renewal. */
+export class RunWatch {
+  readonly #deps: AttemptDeps;
+  readonly #changes: WatchedChanges;
+  readonly #interrupts = new Set<string>();
+  #stops: (Stop | Unsubscribe)[] = [];
+  #reading: Promise<void> | undefined;
+  #again = false;
+
+  constructor(deps: AttemptDeps, changes: WatchedChanges) {
+    this.#deps = deps;
+    this.#changes = changes;
+  }
+
+  start(): void {
+    const { clock, leaseMs, pubsub, run } = this.#deps;
+    this.#stops = [
+      clock.every(leaseMs / RENEWALS_PER_LEASE, () => void this.#renew()),
+      pubsub.subscribe(CHANNELS.run(run.id), () => this.#read()),
+    ];
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) {
+      stop();
+    }
+  }
+
+  /** While the database is unreachable, the attempt assumes that it still has the lease. */
+  async #renew(): Promise<void> {
+    const { leaseMs, log, run, storage, token } = this.#deps;
+    try {
+      const state = await storage.leases.renew(run.id, token, leaseMs);
+      if (state === undefined) {
+        return this.#changes.lost();
+      }
+      this.#read();
+    } catch (error) {
+      log.warn("lease.renewal.failed", { runId: run.id, error: String(error) });
+    }
+  }
+
+  #read(): void {
+    if (this.#reading !== undefined) {
+      this.#again = true;
+      return;
+    }
+    this.#reading = this.#readOnce().finally(() => {
+      this.#reading = undefined;
+      if (!this.#again) {
+        return;
+      }
+      this.#again = false;
+      this.#read();
+    });
+  }
+
+  async #readOnce(): Promise<void> {
+    const { log, run, storage } = this.#deps;
+    try {
+      this.#report(await storage.runs.getAggregate(run.id));
+    } catch (error) {
+      log.warn("run.read.failed", { runId: run.id, error: String(error) });
+    }
+  }
+
+  #report({ run, waiting }: RunAggregate): void {
+    if (run.lease?.token !== this.#deps.token) {
+      this.#changes.lost();
+    } else if (!isWorkedOn(run.state)) {
+      this.#changes.ended();
+    } else if (run.permission?.answer !== undefined) {
+      this.#changes.answered(run.permission.permissionId, run.permission.answer);
+    } else {
+      this.#changes.steered(steerable(waiting));
+      this.#reportInterrupt(run.state, deliverable(waiting));
+    }
+  }
+
+  /** Each follow-up interrupts once. While the agent's question is open, it waits like any other. */
+  #reportInterrupt(state: RunState, waiting: RunAggregate["waiting"]): void {
+    if (state === "BLOCKED") {
+      return;
+    }
+    const interrupt = waiting.find(
+      ({ delivery, id }) => delivery === "interrupt" && !this.#interrupts.has(id),
+    );
+    if (interrupt === undefined) {
+      return;
+    }
+    this.#interrupts.add(interrupt.id);
+    this.#changes.interrupted(interrupt.id);
+  }
+}

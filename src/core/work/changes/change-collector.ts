@@ -1,0 +1,184 @@
+import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
+import { isSameRepository } from "../../model/repositories/repository-name.ts";
+import type { TurnEnd } from "../../model/runs/agent-update.ts";
+import { isPatchOnly } from "../../model/runs/home-repository.ts";
+import type { Run, StatusMessage } from "../../model/runs/run.ts";
+import { refusedStatus } from "../../model/runs/run-outcome.ts";
+import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
+import type { UnpushedWork } from "../../model/threads/notice.ts";
+import type { RepositoryChanges } from "../../model/workspaces/repository-changes.ts";
+import type { CollectedFile } from "../../model/workspaces/workspace.ts";
+import { deliverable } from "../../runs/approval.ts";
+import { statusText } from "../../runs/notice-writer.ts";
+import type { AttemptContext } from "../context/attempt-context.ts";
+import { type AttemptServices, recordLostChanges } from "../context/attempt-services.ts";
+import { LeaseLost } from "../lease/lease-writer.ts";
+import { leftOutWords } from "./left-out-work.ts";
+import { type Changed, PatchFiles } from "./patch-files.ts";
+import { type PublishedBranch, PullRequestPublisher } from "./pull-request-publisher.ts";
+import { shortPatch, unpushedStatus } from "./unpushed-work.ts";
+
+export interface CollectedChanges {
+  readonly files: readonly CollectedFile[];
+  /** By repository, since the repositories were cloned. Undefined: unknown. */
+  readonly changes?: readonly RepositoryChanges[];
+  /** The status message of a run that succeeds. */
+  readonly success?: StatusMessage;
+  /** The work so far, if the turn changed it and it is not pushed. */
+  readonly unpushed?: UnpushedWork;
+  /** Sentences about work that is not handed over, for the run and its threads. */
+  readonly remarks?: readonly string[];
+  /** What a run that succeeds does not hand over. */
+  readonly refused?: readonly RefusedWork[];
+}
+
+const NOTHING: CollectedChanges = { files: [] };
+
+/**
+ * Collects what a run changes in its repositories, as patches and as pull requests. A failure here never ends the
+ * run.
+ */
+export class ChangeCollector {
+  readonly #services: AttemptServices;
+  readonly #files: PatchFiles;
+  readonly #pullRequests: PullRequestPublisher;
+  readonly #hasRepositories: boolean;
+
+  constructor(services: AttemptServices, attemptContext: AttemptContext) {
+    const { clean, lease, deps } = services;
+    const problem = (what: string, error: unknown) => recordLostChanges(services, what, error);
+    this.#services = services;
+    this.#files = new PatchFiles({
+      ...deps,
+      runWorkspace: attemptContext,
+      plan: attemptContext.plan,
+      problem,
+    });
+    this.#pullRequests = new PullRequestPublisher({
+      ...deps,
+      lease,
+      clean,
+      runWorkspace: attemptContext,
+      problem,
+    });
+    // A run that continues another run may have that run's repositories.
+    this.#hasRepositories = attemptContext.plan.repositories.length > 0 || deps.run.continuesId !== undefined;
+  }
+
+  async beforeTurn(): Promise<void> {
+    if (this.#hasRepositories) {
+      await this.#files.takeSnapshot();
+    }
+  }
+
+  async afterTurn(run: Run, end: TurnEnd, answer: string): Promise<CollectedChanges> {
+    if (!this.#hasRepositories) {
+      return NOTHING;
+    }
+    try {
+      return await this.#collect(run, end, answer);
+    } catch (error) {
+      if (error instanceof LeaseLost) {
+        throw error;
+      }
+      recordLostChanges(this.#services, "The changes could not be kept", error);
+      return NOTHING;
+    }
+  }
+
+  /** For a run that ends in the middle of its work. */
+  async atEnd({ turn }: Run): Promise<CollectedChanges> {
+    const ofRun = this.#hasRepositories ? await this.#files.ofRun() : undefined;
+    return ofRun === undefined
+      ? NOTHING
+      : { files: ofRun.files, ...(await this.#changesOf(turn, ofRun, this.#pullRequests.branches())) };
+  }
+
+  async #collect({ turn }: Run, { stopReason }: TurnEnd, answer: string): Promise<CollectedChanges> {
+    const { run, taken, waiting } = await this.#services.lease.getAggregate();
+    const isPrivate = run.turn > 1 && taken.length > 0 && taken.every((followUp) => followUp.private);
+    const isLast = deliverable(waiting).length === 0;
+    const ofTurn = await this.#files.ofTurn(turn);
+    const isDone = isLast && stopReason === "end_turn";
+    const { handedOver, refused, url } = await this.#pullRequests.publish(
+      { answer: isPrivate ? "" : answer, isDone },
+      ofTurn?.repositories,
+    );
+    const ofRun = isLast ? await this.#files.ofRun() : undefined;
+    const left = (ofRun?.diffs ?? []).filter(
+      ({ repository }) => handedOver === undefined || !isSameRepository(repository, handedOver),
+    );
+    const files = [...(ofTurn?.files ?? []), ...left.map(({ file }) => file)];
+    const changes = ofRun && (await this.#changesOf(turn, ofRun, this.#pullRequests.branches()));
+    const end = refused.length > 0 ? this.#refusedEnd(refused) : this.#endOf(url, ofTurn, ofRun);
+    const remarks = this.#services.clean(leftOutWords(ofRun?.leftOut ?? []));
+    return { files, ...changes, remarks, ...end };
+  }
+
+  /**
+   * The patch is only on the page of the run: what a host refuses, for example a secret, is not for its readers.
+   */
+  #refusedEnd(parts: readonly RefusedWork[]): Pick<CollectedChanges, "refused" | "success" | "unpushed"> {
+    const refused = this.#services.clean(parts);
+    const success = refusedStatus(refused);
+    return { refused, success, unpushed: { words: statusText(success) } };
+  }
+
+  /** How the run ends if this was its last turn and it succeeded. */
+  #endOf(
+    url: string | undefined,
+    ofTurn: Changed | undefined,
+    ofRun: Changed | undefined,
+  ): Pick<CollectedChanges, "success" | "unpushed"> {
+    const { clean, deps } = this.#services;
+    if (url !== undefined) {
+      return { success: { message: `Its pull request: ${url}` } };
+    }
+    if (ofRun === undefined || ofRun.diffs.length === 0 || !isPatchOnly(deps.run)) {
+      return {};
+    }
+    const success = clean(unpushedStatus(deps.run));
+    if (ofTurn?.diffs.length === 0) {
+      return { success };
+    }
+    const patch = shortPatch(ofRun.diffs, clean);
+    return {
+      success,
+      unpushed: { words: statusText(success), ...(patch === undefined ? {} : { patch }) },
+    };
+  }
+
+  /** What an earlier attempt pushed is known only from the stored changes. */
+  async #changesOf(
+    turn: number,
+    { diffs }: Changed,
+    branches: readonly PublishedBranch[],
+  ): Promise<Pick<CollectedChanges, "changes">> {
+    const { clean, deps } = this.#services;
+    const { clock, run, storage } = deps;
+    const known = await retry(clock, WHILE_UNAVAILABLE, () => storage.files.changesOf(run.id));
+    const changes = diffs.map(({ base, file, files, filesChanged, isCut, repository }) => ({
+      ...repository,
+      ...pushedOf(
+        branches.find((each) => isSameRepository(each, repository)),
+        known.find((each) => isSameRepository(each, repository)),
+      ),
+      ...{ turn, base, files, blobId: file.blobId, sizeBytes: file.sizeBytes },
+      isTruncated: isCut || files.length < filesChanged,
+    }));
+    return { changes: clean(changes) };
+  }
+}
+
+function pushedOf(
+  now: PublishedBranch | undefined,
+  before: RepositoryChanges | undefined,
+): Pick<RepositoryChanges, "branch" | "head" | "pullRequest"> {
+  const { branch = before?.branch, commit: head = before?.head } = now ?? {};
+  const url = now?.url ?? (branch === before?.branch ? before?.pullRequest : undefined);
+  return {
+    ...(branch === undefined ? {} : { branch }),
+    ...(head === undefined ? {} : { head }),
+    ...(url === undefined ? {} : { pullRequest: url }),
+  };
+}

@@ -1,0 +1,356 @@
+import { AppError } from "../../basics/errors.ts";
+import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
+import { isNameTaken, remedyOf } from "../../model/repositories/host-words.ts";
+import { isSameRepository, type RepositoryName } from "../../model/repositories/repository-name.ts";
+import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
+import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
+import { teamAccessOf } from "../../model/secrets/git-token.ts";
+import type { ArtifactBody } from "../../model/workspaces/artifact.ts";
+import type { BranchPush, PushedWork } from "../../ports/change-tracker.ts";
+import type { PushedBranch } from "../../ports/gateway.ts";
+import type { PullRequest, PullRequestDraft } from "../../ports/pull-requests.ts";
+import type { RunWorkspace } from "../../ports/workspace-provider.ts";
+import type { AttemptDeps } from "../lease/attempt-deps.ts";
+import { branchOf, flatBranchOf } from "../workspaces/branch-name.ts";
+import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
+import { type PublishTarget, publishTargetOf } from "./publish-target.ts";
+import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
+
+export interface PullRequestPublisherDeps
+  extends Pick<AttemptDeps, "changes" | "log" | "pullRequests" | "settings" | "writer">,
+    LinkPullRequestDeps {
+  readonly runWorkspace: RunWorkspace;
+  readonly clean: <T>(value: T) => T;
+  readonly problem: (what: string, error: unknown) => void;
+}
+
+export interface PublishResult {
+  /** The pull request to show to people. */
+  readonly url?: string;
+  /** A repository whose changes are all in a pull request. */
+  readonly handedOver?: RepositoryName;
+  /** What was to be published and is not. Only after the last turn. */
+  readonly refused: readonly RefusedWork[];
+}
+
+export interface PublishedTurn {
+  /** What the agent says about its work. Empty for a private turn. */
+  readonly answer: string;
+  readonly isDone: boolean;
+}
+
+/** A pushed branch and the address of its pull request. */
+export interface PublishedBranch extends PushedBranch {
+  readonly url?: string;
+}
+
+/**
+ * Publishes the pull requests of a run: those for branches that its agent pushed, and Errand's own for changes that
+ * were asked for in a repository and that the agent did not push. Each is found again by its branch, so that another
+ * worker can continue after a lost one.
+ */
+export class PullRequestPublisher {
+  readonly #deps: PullRequestPublisherDeps;
+  readonly #target: PublishTarget | undefined;
+  readonly #branches: PublishedBranch[] = [];
+  #answer = "";
+  /** The number of pushes handled so far. */
+  #handledPushes = 0;
+  /** What this turn could not publish, except pushes that the gateway saw refused. */
+  #failures: RefusedWork[] = [];
+
+  constructor(deps: PullRequestPublisherDeps) {
+    this.#deps = deps;
+    this.#target = publishTargetOf(deps.run, deps.settings.pullRequests);
+  }
+
+  /**
+   * Publishes after a turn that changed these repositories; undefined: the changed repositories are unknown. When the
+   * run `isDone`, changes that its agent did not push are published as well.
+   */
+  async publish(turn: PublishedTurn, changed: readonly RepositoryName[] | undefined): Promise<PublishResult> {
+    this.#failures = [];
+    const published = await this.#publish(turn, changed);
+    return { ...published, refused: turn.isDone ? this.#refused() : [] };
+  }
+
+  async #publish(
+    { answer, isDone }: PublishedTurn,
+    changed: readonly RepositoryName[] | undefined,
+  ): Promise<Omit<PublishResult, "refused">> {
+    this.#answer = answer;
+    const pushed = this.#newPushes();
+    let shown: PullRequest | undefined;
+    for (const branch of pushed) {
+      const found = await this.#ofBranch(branch, isDone);
+      this.#note(branch, found);
+      shown = found ?? shown;
+    }
+    const target = this.#target;
+    const known = shown === undefined ? {} : { url: shown.url };
+    if (target === undefined || !isDone || isAmong(pushed, target)) {
+      return known;
+    }
+    // What was refused after an earlier turn is still to be published.
+    const isNew = this.#deps.run.outcome?.refused !== undefined || isAmong(changed ?? [target], target);
+    const before = isNew ? undefined : await this.#lastOfRun();
+    if (before !== undefined) {
+      return { ...known, url: before.url, ...(this.#isOwn(before) ? { handedOver: target } : {}) };
+    }
+    const opened = await this.#handOver(target);
+    return opened === undefined ? known : { ...known, url: opened.url, handedOver: target };
+  }
+
+  /** The newest branch that was pushed to each repository, as far as this attempt knows. */
+  branches(): readonly PublishedBranch[] {
+    for (const branch of this.#newPushes()) {
+      this.#note(branch, undefined);
+    }
+    return this.#branches;
+  }
+
+  /** The newest branch of a repository replaces the earlier one. */
+  #note(branch: PushedBranch, pullRequest: PullRequest | undefined): void {
+    const at = this.#branches.findIndex((each) => isSameRepository(each, branch));
+    const noted = { ...branch, ...(pullRequest === undefined ? {} : { url: pullRequest.url }) };
+    this.#branches.splice(at < 0 ? this.#branches.length : at, 1, noted);
+  }
+
+  /** If earlier turns published all changes, a turn without changes has nothing to publish. */
+  async #lastOfRun(): Promise<PullRequestBody | undefined> {
+    const { clock, run, storage } = this.#deps;
+    const artifacts = await retry(clock, WHILE_UNAVAILABLE, () => storage.files.artifactsOf([run.id]));
+    const bodies = artifacts.flatMap(({ body }) => (body.type === "PULL_REQUEST" ? [body] : []));
+    return bodies.findLast((body) => this.#isOwn(body)) ?? bodies.at(-1);
+  }
+
+  /** The branch that Errand itself pushes to. */
+  #isOwn({ branch }: Pick<PushedBranch, "branch">): boolean {
+    const { base, ontoBase } = this.#target ?? {};
+    const { run } = this.#deps;
+    const isOfRun = branch === branchOf(run) || branch === flatBranchOf(run);
+    return isOfRun || (ontoBase === true && branch === base);
+  }
+
+  #newPushes(): readonly PushedBranch[] {
+    const { pushes } = this.#deps.runWorkspace.gateway.traffic;
+    const fresh = pushes.slice(this.#handledPushes);
+    this.#handledPushes = pushes.length;
+    return fresh.filter((pushed) => !this.#isOwn(pushed));
+  }
+
+  /**
+   * Finds the pull request of a branch that the agent pushed. If the run was asked for in that repository, keeps it up
+   * to date, or opens it.
+   */
+  async #ofBranch(branch: PushedBranch, isDone: boolean): Promise<PullRequest | undefined> {
+    const { clock, problem, pullRequests, run } = this.#deps;
+    const target = this.#target;
+    const find = () =>
+      retry(clock, THREE_TRIES, () => pullRequests.find(teamAccessOf(run), branch, branch.branch));
+    if (isDone && target !== undefined && isSameRepository(target, branch) && target.setting !== "off") {
+      const found = await this.#attempt("pull_request", async () => {
+        const draft = await this.#draftOf(target, branch.branch);
+        return draft === undefined ? find() : ((await this.#update(draft)) ?? this.#open(draft));
+      });
+      return this.#link(found);
+    }
+    try {
+      return await this.#link(await find());
+    } catch (error) {
+      problem(`The pull request of ${branch.branch} was not found`, error);
+      return undefined;
+    }
+  }
+
+  async #handOver(target: PublishTarget): Promise<PullRequest | undefined> {
+    if (target.setting === "off") {
+      return undefined;
+    }
+    const extended = await this.#pushOntoBase(target);
+    if (extended !== undefined) {
+      return this.#link(extended);
+    }
+    const work = await this.#attempt("push", () => this.#pushOwn(target));
+    if (work === undefined) {
+      return undefined;
+    }
+    const { pushed, subject } = work;
+    this.#note(pushed, undefined);
+    const opened = await this.#attempt("pull_request", async () => {
+      const draft = await this.#draftOf(target, pushed.branch, subject);
+      return draft && this.#open(draft);
+    });
+    this.#note(pushed, opened);
+    return this.#link(opened);
+  }
+
+  #update(draft: PullRequestDraft): Promise<PullRequest | undefined> {
+    const { clock, pullRequests } = this.#deps;
+    return retry(clock, THREE_TRIES, () => pullRequests.update(draft));
+  }
+
+  /** Undefined: there is nothing to merge. */
+  async #open(draft: PullRequestDraft): Promise<PullRequest | undefined> {
+    const { clock, pullRequests } = this.#deps;
+    const opened = await retry(clock, THREE_TRIES, () => pullRequests.open(draft));
+    const { repository, teamId, withoutTeamToken = false } = draft;
+    if (
+      opened === undefined &&
+      !(await pullRequests.isAllowed({ teamId, withoutTeamToken, ...repository }))
+    ) {
+      const message = `The team has no credentials for pull requests in ${repository.owner}/${repository.name}.`;
+      throw new AppError("integration_not_configured", message, {
+        remedy: "An administrator gives the team access to the repository, as for the start of such a run.",
+      });
+    }
+    return opened;
+  }
+
+  /** On a host with a branch that has our prefix as its name, the branch gets another name. */
+  async #pushOwn(target: PublishTarget): Promise<PushedWork | undefined> {
+    const { run } = this.#deps;
+    try {
+      return await this.#push(target, { branch: branchOf(run) });
+    } catch (error) {
+      const words = this.#hostRefusal(target) ?? (error instanceof AppError ? error.message : "");
+      if (!isNameTaken(words)) {
+        throw error;
+      }
+      return this.#push(target, { branch: flatBranchOf(run) });
+    }
+  }
+
+  /** Undefined: the work has to go to a branch of its own, for example because another person pushed meanwhile. */
+  async #pushOntoBase(target: PublishTarget): Promise<PullRequest | undefined> {
+    const { clock, log, pullRequests, run } = this.#deps;
+    const { base, ontoBase } = target;
+    if (ontoBase !== true || base === undefined) {
+      return undefined;
+    }
+    try {
+      const work = await this.#push(target, { branch: base, isShared: true });
+      const found = await retry(clock, THREE_TRIES, () => pullRequests.find(teamAccessOf(run), target, base));
+      if (work !== undefined) {
+        this.#note(work.pushed, found);
+      }
+      return found;
+    } catch (error) {
+      log.warn("pull_request.branch_not_extended", { runId: run.id, branch: base, error });
+      return undefined;
+    }
+  }
+
+  #push(
+    { name, owner }: PublishTarget,
+    to: Pick<BranchPush, "branch" | "isShared">,
+  ): Promise<PushedWork | undefined> {
+    const { changes, clean, run, runWorkspace, writer } = this.#deps;
+    const words = { sessionLink: writer.sessionLink(run), coAuthor: writer.coAuthorOf(run) };
+    const message = clean(commitMessageOf(run, words));
+    return changes.push(runWorkspace, { repository: { owner, name }, message, ...to });
+  }
+
+  /** Undefined: the branch gets no pull request. `subject` says what was done. */
+  async #draftOf(
+    target: PublishTarget,
+    branch: string,
+    subject?: string,
+  ): Promise<PullRequestDraft | undefined> {
+    const { changes, clean, run, runWorkspace, writer } = this.#deps;
+    if (target.setting === "off" || branch === target.base) {
+      return undefined;
+    }
+    const { actor } = run.provenance;
+    const home = homeRepositoryOf(run);
+    const words = {
+      answer: this.#answer,
+      subject,
+      issue: home !== undefined && isSameRepository(home, target) ? home.issue : undefined,
+      fork: home?.fork,
+      beside: home?.branch !== undefined && home.branch === target.base ? target : undefined,
+      sessionLink: writer.sessionLink(run),
+    };
+    const template = await changes.templateOf(runWorkspace, target);
+    return {
+      ...teamAccessOf(run),
+      ...(template === undefined ? {} : { template }),
+      ...(actor === undefined ? {} : { requester: actor }),
+      repository: { owner: target.owner, name: target.name },
+      branch,
+      ...(target.base === undefined ? {} : { base: target.base }),
+      ...clean(pullRequestText(run, words)),
+      isDraft: target.setting === "draft",
+    };
+  }
+
+  /** A failure is noted and ends nothing. */
+  async #attempt<T>(
+    what: "push" | "pull_request",
+    work: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      const { log, run } = this.#deps;
+      log.warn("pull_request.refused", { runId: run.id, what, error });
+      const target = this.#target;
+      if (what === "pull_request" || target === undefined || this.#hostRefusal(target) === undefined) {
+        this.#failures.push(this.#refusalOf(what, error));
+      }
+      return undefined;
+    }
+  }
+
+  /** The words of the host, if it refused the newest push to the repository. */
+  #hostRefusal(repository: RepositoryName): string | undefined {
+    const { refusedPushes } = this.#deps.runWorkspace.gateway.traffic;
+    return refusedPushes.find((each) => isSameRepository(each, repository))?.message;
+  }
+
+  #refusalOf(what: "push" | "pull_request", error: unknown): RefusedWork {
+    if (!(error instanceof AppError)) {
+      return { what, by: SELF, message: UNEXPECTED[what], remedy: AGAIN };
+    }
+    const { message, options } = error;
+    const said = options.said ?? message;
+    if (what === "push") {
+      return { what, by: SELF, message, remedy: options.remedy ?? remedyOf(message) };
+    }
+    const branch = this.#branches.at(-1)?.branch;
+    const place = branch === undefined ? "" : ` The work is on the branch ${branch}.`;
+    const by = error.code === "integration_not_configured" ? SELF : this.#deps.changes.host;
+    return { what, by, message: said, remedy: `${options.remedy ?? AGAIN}${place}` };
+  }
+
+  /** Also pushes of the agent that no accepted one has followed. */
+  #refused(): readonly RefusedWork[] {
+    const { changes, runWorkspace } = this.#deps;
+    const pushes = runWorkspace.gateway.traffic.refusedPushes.map(
+      ({ message }): RefusedWork => ({ what: "push", by: changes.host, message, remedy: remedyOf(message) }),
+    );
+    return [...pushes, ...this.#failures];
+  }
+
+  async #link(found: PullRequest | undefined): Promise<PullRequest | undefined> {
+    if (found !== undefined) {
+      await linkPullRequest(this.#deps, found).catch((error) =>
+        this.#deps.problem("The pull request could not be linked to the run", error),
+      );
+    }
+    return found;
+  }
+}
+
+const SELF = "Errand";
+const AGAIN = "Send a follow-up to try again.";
+const UNEXPECTED = {
+  push: "The work could not be pushed.",
+  pull_request: "The pull request could not be opened.",
+} as const;
+
+type PullRequestBody = Extract<ArtifactBody, { readonly type: "PULL_REQUEST" }>;
+
+function isAmong(repositories: readonly RepositoryName[], wanted: RepositoryName): boolean {
+  return repositories.some((each) => isSameRepository(each, wanted));
+}

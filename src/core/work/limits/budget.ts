@@ -1,0 +1,63 @@
+import type { Budget, Run } from "../../model/runs/run.ts";
+import type { RunFailure } from "../lease/attempt-abort.ts";
+
+/** What a run has used so far. */
+export interface Spent {
+  readonly tokens: number;
+  readonly costUsd: number;
+  readonly workedMs: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** The failure of a run whose budget has nothing left for another turn. */
+export function budgetUsedUp(
+  { config, turn, turnOpen }: Pick<Run, "config" | "turn" | "turnOpen">,
+  spent: Spent,
+): RunFailure | undefined {
+  const { max_turns: turnsMax = Infinity } = config.budget ?? {};
+  const turns = turnOpen ? turn - 1 : turn;
+  if (turns >= turnsMax) {
+    return usedUp(`${turns} of ${turnsMax} turns`);
+  }
+  return overdrawn(config.budget, spent, (used, max) => used >= max);
+}
+
+/** The failure of a run that has used more than its budget. */
+export function budgetExceeded({ config }: Pick<Run, "config">, spent: Spent): RunFailure | undefined {
+  return overdrawn(config.budget, spent, (used, max) => used > max);
+}
+
+/** How long the agent may still work, in milliseconds. Undefined: there is no limit. */
+export function workLeftMs({ config }: Pick<Run, "config">, workedMs: number): number | undefined {
+  const minutes = config.budget?.max_minutes;
+  return minutes === undefined ? undefined : Math.max(0, minutes * MINUTE_MS - workedMs);
+}
+
+export function minutesUsedUp({ config }: Pick<Run, "config">): RunFailure {
+  const { max_minutes: minutes = 0 } = config.budget ?? {};
+  return usedUp(`${minutes} of ${minutes} minutes of work`);
+}
+
+function overdrawn(
+  budget: Budget = {},
+  { costUsd, tokens, workedMs }: Spent,
+  isOver: (used: number, max: number) => boolean,
+): RunFailure | undefined {
+  const { max_cost_usd: costMax, max_minutes: minutesMax, max_tokens: tokensMax } = budget;
+  if (tokensMax !== undefined && isOver(tokens, tokensMax)) {
+    return usedUp(`${tokens} of ${tokensMax} tokens`);
+  }
+  if (costMax !== undefined && isOver(costUsd, costMax)) {
+    return usedUp(`${costUsd.toFixed(4)} of ${costMax} US dollars`);
+  }
+  if (minutesMax !== undefined && isOver(workedMs, minutesMax * MINUTE_MS)) {
+    return usedUp(`${(workedMs / MINUTE_MS).toFixed(1)} of ${minutesMax} minutes of work`);
+  }
+  return undefined;
+}
+
+function usedUp(what: string): RunFailure {
+  const message = `The budget of this run is used up: ${what}.`;
+  return { message, errorCode: "budget_exceeded", retryable: false };
+}

@@ -1,0 +1,114 @@
+import type { Stop } from "../../basics/clock.ts";
+import type { PermissionRequest } from "../../model/runs/agent-update.ts";
+import { questionLine, shownQuestion } from "../../model/runs/question-text.ts";
+import type { RunEdit } from "../../runs/run-edit.ts";
+import type { AttemptServices } from "../context/attempt-services.ts";
+
+/**
+ * Asks people the questions of the agent. It asks one question at a time, and the run is BLOCKED while it waits. Meanwhile
+ * the run has no slot of its worker. Its agent is kept for `idleMs`, unless other waiting agents need the room.
+ */
+export class PermissionBroker {
+  readonly #services: Pick<AttemptServices, "abort" | "deps" | "lease" | "slot">;
+  readonly #idleMs: number;
+  #waiting: { readonly permissionId: string; answer(optionId: string | null | undefined): void } | undefined;
+  #lastQuestion: Promise<unknown> = Promise.resolve();
+  #refused: PermissionRequest | undefined;
+
+  constructor(services: Pick<AttemptServices, "abort" | "deps" | "lease" | "slot">, idleMs: number) {
+    this.#services = services;
+    this.#idleMs = idleMs;
+  }
+
+  /** The turn's last question, if the answer was "no". */
+  get refused(): PermissionRequest | undefined {
+    return this.#refused;
+  }
+
+  beginTurn(): void {
+    this.#refused = undefined;
+  }
+
+  ask(request: PermissionRequest): Promise<string | undefined> {
+    const question = this.#lastQuestion.then(() => this.#askOne(request));
+    this.#lastQuestion = question.catch(() => undefined);
+    return question;
+  }
+
+  /**
+   * `null` means "no" when the agent offers no such option. An answer may arrive late, when the agent already asks
+   * the next question, which may have the same options.
+   */
+  answered(permissionId: string, optionId: string | null): void {
+    if (this.#waiting?.permissionId === permissionId) {
+      this.#waiting.answer(optionId);
+    }
+  }
+
+  /** No answer will come, because the turn is being cancelled. */
+  abandon(): void {
+    this.#waiting?.answer(undefined);
+  }
+
+  async #askOne(request: PermissionRequest): Promise<string | undefined> {
+    const { deps, lease, slot } = this.#services;
+    const answer = new Promise<string | null | undefined>((resolve) => {
+      this.#waiting = { permissionId: request.permissionId, answer: resolve };
+    });
+    const { value: isAsked } = await lease.write((edit) => decideQuestion(edit, request));
+    if (!isAsked) {
+      this.#waiting = undefined;
+      return undefined;
+    }
+    const stopWait = this.#waitWithoutSlot();
+    const optionId = await answer;
+    stopWait();
+    this.#waiting = undefined;
+    this.#refused = isRefusal(request, optionId) ? request : undefined;
+    const answeredMs = deps.clock.elapsedMs();
+    // Without a slot the agent must not continue. The end of the attempt keeps the answer for the next one.
+    if (optionId === undefined || !(await slot.reacquire())) {
+      return undefined;
+    }
+    const waitedMs = Math.round(deps.clock.elapsedMs() - answeredMs);
+    await lease.write((edit) => decideContinuation(edit, waitedMs));
+    return optionId ?? undefined;
+  }
+
+  #waitWithoutSlot(): Stop {
+    const { abort, deps, slot } = this.#services;
+    const unanswered = () => abort.abort({ kind: "unanswered" });
+    const stopTimer = deps.clock.after(this.#idleMs, unanswered);
+    const leave = deps.waitingAgents.add(unanswered);
+    slot.release();
+    return () => {
+      stopTimer();
+      leave();
+    };
+  }
+}
+
+function isRefusal({ options }: PermissionRequest, optionId: string | null | undefined): boolean {
+  const kind = options.find((option) => option.optionId === optionId)?.kind;
+  return optionId === null || kind === "reject_once" || kind === "reject_always";
+}
+
+/** False when the run is no longer in its turn, for example because it was cancelled. */
+function decideQuestion(edit: RunEdit, request: PermissionRequest): boolean {
+  if (edit.run.state !== "INPROGRESS") {
+    return false;
+  }
+  edit.set({ permission: { ...request, askedAt: edit.now } });
+  edit.record({ kind: "permission.requested", request });
+  edit.moveTo("BLOCKED", { status: { message: questionLine(request) } });
+  edit.notices.postQuestion(shownQuestion(request));
+  return true;
+}
+
+/** The agent gets its answer. */
+function decideContinuation(edit: RunEdit, waitedMs: number): void {
+  edit.set({ permission: undefined });
+  if (waitedMs > 0) {
+    edit.set({ slotWaitMs: (edit.run.slotWaitMs ?? 0) + waitedMs });
+  }
+}

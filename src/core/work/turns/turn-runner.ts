@@ -1,0 +1,323 @@
+import { withTimeout } from "../../basics/with-timeout.ts";
+import type { AgentUpdate, PermissionRequest, TurnEnd } from "../../model/runs/agent-update.ts";
+import { isSameCopy } from "../../model/runs/executed-config.ts";
+import { refusalLine } from "../../model/runs/question-text.ts";
+import type { FollowUp, Run } from "../../model/runs/run.ts";
+import type { AgentSession, PromptExtras } from "../../ports/agent-runner.ts";
+import type { ChangeCollector } from "../changes/change-collector.ts";
+import type { AttemptContext } from "../context/attempt-context.ts";
+import type { AttemptServices } from "../context/attempt-services.ts";
+import { isSessionBroken } from "../context/broken-session.ts";
+import { decideTurnEnd, decideTurnStart, type TurnStart } from "../context/decide-attempt.ts";
+import { promptModeOf } from "../context/turn-mode.ts";
+import type { AbortReason, RunFailure } from "../lease/attempt-abort.ts";
+import type { BudgetWatch } from "../limits/budget-watch.ts";
+import { TurnLimits } from "../limits/turn-limits.ts";
+import { decideUsage } from "../limits/usage-meter.ts";
+import type { TurnFiles } from "../workspaces/input-files.ts";
+import { AnswerCollector } from "./answer-collector.ts";
+import { limitOptions, shortenTexts } from "./bounded-question.ts";
+import { earlierTurns } from "./earlier-turns.ts";
+import { PermissionBroker } from "./permission-broker.ts";
+import { Steering } from "./steering.ts";
+import { turnText } from "./turn-input.ts";
+
+/** How long an agent may take to end its turn when asked to. After that its processes are killed. */
+const CANCEL_GRACE_MS = 5_000;
+const STOP_GRACE_MS = 2_000;
+/** How long the end of a turn waits to learn whether a steered follow-up still belongs to it. */
+const STEER_GRACE_MS = 5_000;
+const NO_FILES: TurnFiles = { files: [], images: [] };
+
+export interface TurnRunnerDeps {
+  readonly session: AgentSession;
+  readonly attemptContext: AttemptContext;
+  readonly budget: BudgetWatch;
+  readonly work: ChangeCollector;
+  /** The run when the agent was ready. */
+  readonly run: Run;
+  /** Whether the agent knows the earlier conversation. */
+  readonly knows: boolean;
+  /** Whether the agent has personal secrets of the run's creator. */
+  readonly hasPersonalSecrets: boolean;
+  /** What the workspace has lost, for the first turn. */
+  readonly missing?: string;
+}
+
+/** Runs the turns of one agent one after another, and handles everything that can happen to the running turn. */
+export class TurnRunner {
+  readonly #services: AttemptServices;
+  readonly #deps: TurnRunnerDeps;
+  readonly #answer = new AnswerCollector();
+  readonly #permissions: PermissionBroker;
+  readonly #limits: TurnLimits;
+  readonly #steering: Steering;
+  /** Follow-ups that turns of this attempt have taken. */
+  readonly #taken = new Set<string>();
+  readonly #unwatch: () => void;
+  #run: Run;
+  #knows: boolean;
+  #missing: string | undefined;
+  #isInterrupted = false;
+
+  constructor(services: AttemptServices, turnDeps: TurnRunnerDeps) {
+    const { abort, lease, deps, recorder } = services;
+    const { log, run } = deps;
+    this.#services = services;
+    this.#deps = turnDeps;
+    this.#run = turnDeps.run;
+    this.#knows = turnDeps.knows;
+    this.#missing = turnDeps.missing;
+    this.#permissions = new PermissionBroker(services, idleMs(run));
+    this.#limits = new TurnLimits({ ...deps, abort, isHeldBack: () => recorder.room() !== undefined });
+    this.#steering = new Steering({ lease, log, run, taken: this.#taken });
+    this.#unwatch = turnDeps.attemptContext.gateway.watch(() => {
+      this.#limits.onSignOfLife();
+      this.checkBudget();
+    });
+  }
+
+  /** Runs one turn. True when another turn follows. */
+  async next(): Promise<boolean> {
+    const { abort, slot } = this.#services;
+    const exhausted = this.#deps.budget.exhausted(this.#run);
+    if (exhausted !== undefined) {
+      abort.abort({ kind: "failed", failure: exhausted });
+      return false;
+    }
+    // A turn that ended while its question was open has left the attempt without a slot.
+    if (!(await slot.reacquire())) {
+      return false;
+    }
+    const begun = await this.#begin();
+    if (begun === undefined || abort.reason !== undefined) {
+      return false;
+    }
+    const end = await this.#prompt(begun.text, begun.extras);
+    return end !== undefined && this.#finish(end);
+  }
+
+  checkBudget(): void {
+    this.#deps.budget.check();
+  }
+
+  /** No further turn starts. */
+  close(): void {
+    this.#unwatch();
+    this.#limits.end();
+    this.#deps.budget.pause();
+  }
+
+  onUpdate(update: AgentUpdate): void {
+    this.#limits.onUpdate(update);
+    this.#answer.onUpdate(update);
+  }
+
+  /** People see the cleaned question. The agent receives the option id that it sent. */
+  async ask(request: PermissionRequest): Promise<string | undefined> {
+    const { clean, recorder } = this.#services;
+    this.#limits.pause();
+    this.#deps.budget.pause();
+    try {
+      await recorder.flush();
+      const asked = limitOptions(request);
+      const shown = shortenTexts(clean(asked));
+      const chosen = await this.#permissions.ask(shown);
+      const index = shown.options.findIndex(({ optionId }) => optionId === chosen);
+      return asked.options[index]?.optionId;
+    } finally {
+      this.#limits.resume();
+      if (this.#limits.isRunning) {
+        this.#deps.budget.run();
+      }
+    }
+  }
+
+  answered(permissionId: string, optionId: string | null): void {
+    this.#permissions.answered(permissionId, optionId);
+  }
+
+  /**
+   * An agent with personal secrets receives only what their owner wrote, and each agent only what was not approved with
+   * another copy of the configuration. The rest waits for an agent that may have it.
+   */
+  steered(followUps: readonly FollowUp[]): void {
+    const { creatorId } = this.#run;
+    const { hasPersonalSecrets } = this.#deps;
+    const end = followUps.findIndex(
+      ({ approval, authorId, byGuest }) =>
+        (hasPersonalSecrets && (byGuest === true || authorId !== creatorId)) ||
+        (approval?.executes !== undefined &&
+          !isSameCopy(approval.executes, this.#services.deps.run.executes)),
+    );
+    this.#steering.offer(end === -1 ? followUps : followUps.slice(0, end));
+  }
+
+  /** The watch may have read the run before the turn took the follow-up. Then the turn already handles it. */
+  interrupted(followUpId: string): void {
+    if (this.#taken.has(followUpId)) {
+      return;
+    }
+    this.#isInterrupted = true;
+    this.#cancelTurn();
+  }
+
+  /** A turn that is continued keeps its snapshot, because earlier changes belong to it too. */
+  async #begin(): Promise<{ text: string; extras: PromptExtras } | undefined> {
+    const { abort, lease, saver } = this.#services;
+    const { hasPersonalSecrets } = this.#deps;
+    if (!this.#run.turnOpen) {
+      await abort.unless(this.#deps.work.beforeTurn());
+    }
+    if (abort.reason !== undefined) {
+      return undefined;
+    }
+    const { run, value } = await lease.write((edit) =>
+      decideTurnStart(edit, hasPersonalSecrets, this.#services.deps.run),
+    );
+    this.#run = run;
+    if (value === undefined) {
+      return undefined;
+    }
+    for (const { id } of value.followUps) {
+      this.#taken.add(id);
+    }
+    this.#isInterrupted = false;
+    this.#answer.clear();
+    this.#permissions.beginTurn();
+    saver.touch(this.#deps.attemptContext);
+    return this.#promptOf(value);
+  }
+
+  async #promptOf(start: TurnStart): Promise<{ text: string; extras: PromptExtras }> {
+    const { inputFiles, deps } = this.#services;
+    const run = this.#run;
+    const { workspace } = this.#deps.attemptContext;
+    const earlier = this.#knows ? undefined : await earlierTurns(deps, run, this.#taken);
+    this.#knows = true;
+    const missing = this.#missing;
+    this.#missing = undefined;
+    const ofRequest = run.turn === 1 ? await inputFiles.ofRequest() : NO_FILES;
+    const added = await inputFiles.add(start.followUps.flatMap(({ files = [] }) => files));
+    const files = [...ofRequest.files, ...added.files];
+    const images = [...ofRequest.images, ...added.images];
+    const text = turnText({
+      ...{ run, ...start, files, workspace },
+      ...(earlier === undefined ? {} : { earlier }),
+      ...(missing === undefined ? {} : { missing }),
+    });
+    return { text, extras: { images, mode: promptModeOf(start.mode) } };
+  }
+
+  /** The end of the turn, or undefined when the attempt was aborted and the agent had its time to stop. */
+  async #prompt(text: string, extras: PromptExtras): Promise<TurnEnd | undefined> {
+    const { budget, session } = this.#deps;
+    this.#services.meter.beginTurn();
+    this.#limits.begin();
+    budget.run();
+    const prompted = session.prompt(text, extras);
+    this.#steering.begin(session);
+    // The interruption may have arrived while the prompt was being built.
+    if (this.#isInterrupted) {
+      this.#cancelTurn();
+    }
+    try {
+      const first = await Promise.race([prompted, this.#services.abort.aborted]);
+      if (!("stopReason" in first)) {
+        return await this.#stopTurn(first, prompted);
+      }
+      await this.#withGrace(STEER_GRACE_MS, this.#steering.end());
+      return first;
+    } catch (error) {
+      if (isSessionBroken(error, session)) {
+        await this.#services.lease.write((edit) => edit.set({ agentSession: undefined }));
+      }
+      throw error;
+    } finally {
+      this.#limits.end();
+      budget.pause();
+      this.#permissions.abandon();
+      void this.#steering.end();
+    }
+  }
+
+  async #stopTurn({ kind }: AbortReason, prompted: Promise<TurnEnd>): Promise<undefined> {
+    if (kind === "lost") {
+      return undefined;
+    }
+    const graceMs = kind === "stopping" ? STOP_GRACE_MS : CANCEL_GRACE_MS;
+    this.#cancelTurn();
+    const end = await this.#withGrace(graceMs, prompted);
+    if (end !== undefined) {
+      this.#services.meter.endTurn(end);
+    }
+    return undefined;
+  }
+
+  /** Undefined: the work failed or took longer. */
+  #withGrace<T>(graceMs: number, work: Promise<T>): Promise<T | undefined> {
+    const { clock } = this.#services.deps;
+    return withTimeout<T | undefined>(
+      work.catch(() => undefined),
+      graceMs,
+      { clock },
+    );
+  }
+
+  async #finish(reported: TurnEnd): Promise<boolean> {
+    const { abort, clean, meter, recorder, saver } = this.#services;
+    await recorder.flush();
+    const { end, answer } = afterRefusal(reported, clean(this.#answer.text), this.#permissions.refused);
+    const counted = meter.endTurn(end);
+    // What the agent reports at the end of its turn counts too.
+    this.checkBudget();
+    if (abort.reason?.kind === "failed") {
+      return this.#finishFailed(counted, answer, abort.reason.failure);
+    }
+    const kept = await abort.unless(this.#deps.work.afterTurn(this.#run, end, answer));
+    const used = meter.take();
+    const decided = await saver.saveWith((edit) => {
+      decideUsage(edit, used);
+      return decideTurnEnd(edit, counted, answer, kept);
+    }, kept);
+    this.#run = decided.run;
+    return decided.value;
+  }
+
+  /** The turn has ended, but the run exceeded one of its limits. The end of the attempt stores the files. */
+  async #finishFailed(end: TurnEnd, answer: string, failure: RunFailure): Promise<false> {
+    const { lease, meter } = this.#services;
+    const used = meter.take();
+    const { run } = await lease.write((edit) => {
+      decideUsage(edit, used);
+      decideTurnEnd(edit, end, answer, { failure });
+    });
+    this.#run = run;
+    return false;
+  }
+
+  /** Nobody will answer a question of a turn that is being stopped. */
+  #cancelTurn(): void {
+    const { log, run } = this.#services.deps;
+    this.#permissions.abandon();
+    this.#deps.session.cancel().catch((error) => log.warn("agent.cancel.failed", { runId: run.id, error }));
+  }
+}
+
+/** Some agents can only end their turn when a person says no, and report it as cancelled. That is an ordinary end. */
+function afterRefusal(
+  end: TurnEnd,
+  answer: string,
+  refused: PermissionRequest | undefined,
+): { readonly end: TurnEnd; readonly answer: string } {
+  const isByRefusal = end.stopReason === "cancelled" || end.stopReason === "refusal";
+  return refused === undefined || !isByRefusal
+    ? { end, answer }
+    : { end: { ...end, stopReason: "end_turn" }, answer: answer || refusalLine(refused) };
+}
+
+const DEFAULT_IDLE_MINUTES = 10;
+
+function idleMs({ config }: Run): number {
+  return (config.idle_timeout_minutes ?? DEFAULT_IDLE_MINUTES) * 60_000;
+}

@@ -1,0 +1,73 @@
+import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
+import { teamAccessOf } from "../../model/secrets/git-token.ts";
+import type { Environment } from "../../model/workspaces/environment.ts";
+import type { PreparedWorkspace } from "../../model/workspaces/workspace.ts";
+import type { Preparation } from "../../ports/workspace-provider.ts";
+import type { AttemptDeps } from "../lease/attempt-deps.ts";
+import type { InputFiles } from "./input-files.ts";
+import { findPreviousFiles, storedFilesOf } from "./previous-run.ts";
+import { runSkills } from "./run-skills.ts";
+import { SetupRecord } from "./setup-record.ts";
+
+const TRIES = 3;
+
+export interface WorkspaceRequest
+  extends Pick<Preparation, "gateway" | "plan" | "signal" | "report" | "variables"> {
+  readonly environment: Environment | undefined;
+  readonly inputFiles: InputFiles;
+}
+
+/**
+ * Prepares the workspace of a run. A new workspace contains the input files, the skills, and the files of the previous
+ * run of the conversation.
+ */
+export async function prepareWorkspace(
+  deps: AttemptDeps,
+  request: WorkspaceRequest,
+): Promise<PreparedWorkspace> {
+  const { clock, log, run, storage, workspaces } = deps;
+  const { environment, inputFiles, ...preparation } = request;
+  // The setup of an approved copy says nothing about the environment of today.
+  const recorded = run.executes === undefined ? environment : undefined;
+  const setup = new SetupRecord(storage, recorded, run.preparesOnly);
+  const initialContents = setup.exempt(async () => {
+    const stored = await findPreviousFiles(storage, run);
+    const files = await inputFiles.withBytes();
+    const skills = await runSkills(deps);
+    return {
+      files,
+      ...(skills.length === 0 ? {} : { skills }),
+      ...(stored === undefined ? {} : { stored }),
+    };
+  });
+  const files = { stored: storedFilesOf(run), isNewerElsewhere: isNewerElsewhere(deps) };
+  const isFresh = run.preparesOnly === true;
+  const whole = { ...preparation, ...files, runId: run.id, ...teamAccessOf(run), initialContents, isFresh };
+  const report = setup.observing(preparation.report);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const workspace = await retry(clock, WHILE_UNAVAILABLE, () => workspaces.prepare({ ...whole, report }));
+      await retry(clock, WHILE_UNAVAILABLE, () => setup.succeeded());
+      return workspace;
+    } catch (error) {
+      // The previous run may be running and replace its checkpoint while we read it. Then there is a newer one.
+      if (run.continuesId !== undefined && tries < TRIES && !preparation.signal.aborted) {
+        continue;
+      }
+      if (preparation.signal.aborted) {
+        // A cancelled run says nothing about its environment.
+        throw error;
+      }
+      // Report why the setup failed, even if the failure cannot be stored with the environment.
+      await retry(clock, WHILE_UNAVAILABLE, () => setup.failed(error)).catch((problem) =>
+        log.warn("environment.status.not_stored", { runId: run.id, error: problem }),
+      );
+      throw error;
+    }
+  }
+}
+
+/** The attempt that last had its workspace ready was on another disk. */
+function isNewerElsewhere({ disk, run }: AttemptDeps): boolean {
+  return run.disk !== undefined && disk !== undefined && run.disk !== disk;
+}

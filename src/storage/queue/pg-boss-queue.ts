@@ -1,0 +1,164 @@
+import { PgBoss } from "pg-boss";
+import type { Log } from "../../core/basics/log.ts";
+import { withTimeout } from "../../core/basics/with-timeout.ts";
+import { CHANNELS, type PubSub, type Unsubscribe } from "../../core/ports/pubsub.ts";
+import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../../core/ports/queue.ts";
+import { JOB_COLUMNS } from "../store-deps.ts";
+import {
+  HEARTBEAT_SECONDS,
+  JOB_INSERT,
+  policyOf,
+  queueOf,
+  SUPERVISE_SECONDS,
+  settingsOf,
+} from "./queue-settings.ts";
+import { QueueWorker } from "./queue-worker.ts";
+
+export interface PgBossQueueOptions {
+  readonly url: string;
+  readonly maxConnections: number;
+  /** How long one statement may take. */
+  readonly statementMs?: number;
+  /** The name by which jobs ask for this process. It creates the queue of that name and takes its jobs. */
+  readonly host?: string;
+  /** The id of this worker's data directory. Jobs for it come first. */
+  readonly disk?: string;
+  readonly pubsub: PubSub;
+  readonly log: Log;
+}
+
+/** A message wakes the workers. Polling finds jobs whose message was lost, and jobs whose time has come. */
+const POLLING_SECONDS = 1;
+const CONNECT_TIMEOUT_MS = 2_000;
+/** The library creates and upgrades its tables over the same connections, which takes longer than all its other work. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+
+export class PgBossQueue implements Queue {
+  readonly #boss: PgBoss;
+  readonly #options: PgBossQueueOptions;
+  readonly #stopping = new AbortController();
+  readonly #unsubscribes: Unsubscribe[] = [];
+  readonly #workers: QueueWorker[] = [];
+
+  constructor(options: PgBossQueueOptions) {
+    this.#options = options;
+    const { url, maxConnections, log, statementMs = STATEMENT_TIMEOUT_MS } = options;
+    this.#boss = new PgBoss({
+      connectionString: url,
+      max: maxConnections,
+      ...linkLimits(statementMs),
+      application_name: "errand queue",
+      schedule: false,
+      superviseIntervalSeconds: SUPERVISE_SECONDS,
+      monitorIntervalSeconds: SUPERVISE_SECONDS,
+    });
+    this.#boss.on("error", (error) => log.warn("queue.error", { error: error.message }));
+    this.#boss.on("warning", (warning) => log.warn("queue.warning", { warning: warning.message }));
+  }
+
+  async start(): Promise<void> {
+    await this.#boss.start();
+    for (const kind of JOB_KINDS) {
+      for (const queue of this.#queuesOf(kind)) {
+        await this.#createQueue(queue, kind);
+      }
+    }
+  }
+
+  async ensure(job: Job): Promise<void> {
+    await this.#boss.getDb().executeSql(ENSURE_JOB, [JSON.stringify(JOB_INSERT.rowsOf([job]))]);
+  }
+
+  async work(
+    kind: JobKind,
+    concurrency: number,
+    handler: JobHandler,
+    mayTake: () => Promise<boolean> = async () => true,
+  ): Promise<void> {
+    const worker = new QueueWorker({
+      mayTake,
+      boss: this.#boss,
+      kind,
+      queues: this.#queuesOf(kind),
+      concurrency,
+      handler,
+      stopping: this.#stopping.signal,
+      pollingMs: POLLING_SECONDS * 1_000,
+      heartbeatMs: (HEARTBEAT_SECONDS * 1_000) / 2,
+      log: this.#options.log,
+    });
+    this.#workers.push(worker);
+    this.#unsubscribes.push(this.#options.pubsub.subscribe(CHANNELS.jobs(kind), () => worker.wake()));
+  }
+
+  /** Takes no more jobs, fires the handlers' signals, and waits for them. Jobs can still be stored. */
+  async drain(graceMs: number): Promise<void> {
+    for (const unsubscribe of this.#unsubscribes) {
+      unsubscribe();
+    }
+    this.#stopping.abort();
+    for (const worker of this.#workers) {
+      worker.wake();
+    }
+    await withTimeout(Promise.all(this.#workers.map(({ ended }) => ended)), graceMs);
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await this.drain(graceMs);
+    await Promise.all(this.#workers.map((worker) => worker.abandon()));
+    await this.#boss.stop({ graceful: false });
+  }
+
+  /** How long the oldest job that could be taken has waited. Undefined if none waits. */
+  async longestWaitSeconds(): Promise<number | undefined> {
+    const { rows } = await this.#boss.getDb().executeSql(LONGEST_WAIT);
+    const [{ seconds = null } = {}] = rows as readonly { readonly seconds?: number | null }[];
+    return seconds === null ? undefined : Number(seconds);
+  }
+
+  /** The queues that this process reads. Only runs ask for a host or a data directory. */
+  #queuesOf(kind: JobKind): readonly string[] {
+    const { disk, host } = this.#options;
+    const own = [
+      ...(disk === undefined ? [] : [{ kind, disk }]),
+      ...(host === undefined ? [] : [{ kind, host }]),
+    ];
+    return [...(kind === "run" ? own : []).map(queueOf), kind];
+  }
+
+  /** The second call gives a queue of an earlier version the settings of this one. */
+  async #createQueue(name: string, kind: JobKind): Promise<void> {
+    const settings = settingsOf(kind);
+    await this.#boss.createQueue(name, { policy: policyOf(kind), ...settings });
+    await this.#boss.updateQueue(name, settings);
+  }
+}
+
+/** `NOT blocked` is a condition of the library's index of waiting jobs. */
+const ENSURE_JOB = `
+  WITH new_jobs AS (
+    SELECT job.* FROM json_to_recordset($1::json) AS job (${JOB_COLUMNS})
+    WHERE NOT EXISTS (
+      SELECT FROM pgboss.job AS waiting
+      WHERE waiting.name = job.queue AND waiting.singleton_key = job.key
+        AND waiting.state < 'active' AND NOT waiting.blocked))
+  ${JOB_INSERT.sql}`;
+
+/** A job for a data directory has another one beside it, which any worker takes. */
+const LONGEST_WAIT = `
+  SELECT extract(epoch FROM max(now() - start_after))::float8 AS seconds FROM pgboss.job
+   WHERE state < 'active' AND NOT blocked AND start_after <= now()
+     AND name NOT LIKE '%//%' AND split_part(name, '/', 1) = ANY ('{${JOB_KINDS.join(",")}}')`;
+
+/**
+ * Without these limits a worker whose peer has vanished waits for its answer for ever. The library hands them to its pool
+ * unchanged; its types leave out the last ones.
+ */
+function linkLimits(statementMs: number) {
+  return {
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: statementMs,
+    statement_timeout: statementMs,
+    keepAlive: true,
+  };
+}

@@ -1,0 +1,111 @@
+import type { PgBoss } from "pg-boss";
+import { Slots } from "../../core/work/slots/slots.ts";
+import { ActiveJob, type ActiveJobDeps, type FetchedJob } from "./active-job.ts";
+
+export interface QueueWorkerDeps extends ActiveJobDeps {
+  readonly boss: ActiveJobDeps["boss"] & Pick<PgBoss, "fetch">;
+  /** The first one has precedence. */
+  readonly queues: readonly string[];
+  /** The number of slots for all queues together. */
+  readonly concurrency: number;
+  readonly mayTake: () => Promise<boolean>;
+  readonly pollingMs: number;
+}
+
+/**
+ * Fetches the jobs of one kind and hands them to the handler. The library's `work` reads one queue, and two calls of it
+ * cannot share a limit: a worker with a host name has two queues. One fetch asks for as many jobs as there are free slots.
+ */
+export class QueueWorker {
+  readonly #deps: QueueWorkerDeps;
+  readonly #active = new Map<ActiveJob, Promise<void>>();
+  readonly #ended: Promise<void>;
+  readonly #slots: Slots;
+  #isWoken = false;
+  #wake: () => void = () => undefined;
+
+  constructor(deps: QueueWorkerDeps) {
+    this.#deps = deps;
+    this.#slots = new Slots(deps.concurrency, () => this.wake());
+    this.#ended = this.#run();
+  }
+
+  /** Resolves when the worker has stopped and its last handler has returned. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  /** Call it when there may be a new job. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#wake();
+  }
+
+  /** Fails all jobs that are still being handled, so that other processes are given them. */
+  async abandon(): Promise<void> {
+    await Promise.all(Array.from(this.#active.keys(), (job) => job.abandon()));
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#deps.stopping.aborted) {
+      this.#isWoken = false;
+      await this.#fetch();
+      if (!this.#isWoken) {
+        await this.#rest();
+      }
+    }
+    await Promise.all(this.#active.values());
+  }
+
+  async #fetch(): Promise<void> {
+    const { kind, log, mayTake, queues } = this.#deps;
+    try {
+      if (!(await mayTake())) {
+        return;
+      }
+      for (const queue of queues) {
+        if (this.#slots.free > 0) {
+          await this.#fetchFrom(queue);
+        }
+      }
+    } catch (error) {
+      log.warn("queue.error", { kind, error: String(error) });
+    }
+  }
+
+  /** The slots are taken before the fetch, because a handler may ask for its slot again meanwhile. */
+  async #fetchFrom(queue: string): Promise<void> {
+    const batchSize = this.#slots.free;
+    this.#slots.take(batchSize);
+    let started = 0;
+    try {
+      for (const job of await this.#deps.boss.fetch<{ key: string }>(queue, { batchSize })) {
+        started += 1;
+        this.#start(job);
+      }
+    } finally {
+      this.#slots.returnUnused(batchSize - started);
+    }
+  }
+
+  #start(job: FetchedJob): void {
+    const slot = this.#slots.slotOfJob();
+    const active = new ActiveJob(this.#deps, job);
+    const performed = active.perform(slot).finally(() => {
+      this.#active.delete(active);
+      slot.end();
+    });
+    this.#active.set(active, performed);
+  }
+
+  /** Waits until it is woken. Polling finds jobs whose message was lost, and jobs whose time has come. */
+  #rest(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, this.#deps.pollingMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,165 @@
+import { beforeEach, expect, test, vi } from "vitest";
+import { sha256 } from "../../../../../src/app/sha256.ts";
+import { AppError } from "../../../../../src/core/basics/errors.ts";
+import type { RequestFile } from "../../../../../src/core/model/workspaces/input-file.ts";
+import { aPolicy } from "../../../../support/rule-builders.ts";
+import { untilCancelled } from "../../../../support/scripted-agents.ts";
+import { InboxHarness } from "./inbox-harness.ts";
+
+const IMAGE: RequestFile = {
+  kind: "image",
+  fileName: "b.png",
+  mimeType: "image/png",
+  bytes: Buffer.from("png"),
+};
+
+let harness: InboxHarness;
+beforeEach(async () => {
+  harness = new InboxHarness();
+  await harness.start();
+});
+
+test("the agent gets the text around the message that starts its run, fenced as data", async () => {
+  harness.adapter.surroundings = () => ({ context: "Bob: it is the parser" });
+
+  expect(await harness.receive({ text: "Fix it", context: "An issue" })).toBe("run_created");
+
+  expect((await harness.currentRun()).context).toBe("An issue\n\nBob: it is the parser");
+  expect(harness.agents.prompts[0]).toMatch(
+    /do not follow instructions[^`]*```\nAn issue\n\nBob: it is the parser\n```/,
+  );
+});
+
+test("the agent gets the text around a follow-up as well", async () => {
+  await harness.receive({ text: "Fix it" });
+  const gather = vi.fn(() => ({ context: "Bob: `main` only" }));
+  harness.adapter.surroundings = gather;
+
+  expect(await harness.receive({ text: "and this" })).toBe("follow_up");
+
+  expect(gather).toHaveBeenCalledWith({ isFollowUp: true });
+  expect(harness.agents.prompts[1]).toMatch(/```\nBob: `main` only\n```\n\nand this$/);
+});
+
+test("the thread and the prompt name what could not be read", async () => {
+  harness.adapter.surroundings = () => ({ unread: ["The file a.bin is too large."] });
+
+  await harness.receive({ text: "Fix it" });
+
+  expect(harness.repliesShown()).toEqual(["The file a.bin is too large."]);
+  expect((await harness.currentRun()).context).toBe("Not read:\n- The file a.bin is too large.");
+});
+
+test("the run starts although the text around its message cannot be read", async () => {
+  harness.adapter.surroundings = () => {
+    throw new AppError("not_authorized", "Slack refused it.");
+  };
+
+  expect(await harness.receive({ text: "Fix it" })).toBe("run_created");
+
+  expect(harness.repliesShown()).toEqual([
+    "I could not read the text around this message. Slack refused it.",
+  ]);
+});
+
+test("the run starts after half a minute when the adapter gives no answer", async () => {
+  harness.adapter.surroundings = () => new Promise(() => undefined);
+
+  expect(await harness.receive({ text: "Fix it" })).toBe("open");
+  await harness.clock.advance(30_000);
+
+  expect(harness.dispositions()).toEqual(["run_created"]);
+  expect(harness.repliesShown()).toEqual([expect.stringMatching(/longer than 30 seconds/)]);
+});
+
+test("the files of a request become files of its run", async () => {
+  const bytes = Buffer.from("a log");
+  harness.adapter.surroundings = () => ({
+    files: [{ kind: "attachment", fileName: "a.log", mimeType: "text/plain", bytes }],
+  });
+
+  await harness.receive({ text: "Fix it" });
+
+  expect(harness.agents.prompts[0]).toMatch(/attachments\/a\.log \(text\/plain, 5 bytes\)/);
+});
+
+test("the files of a follow-up go into the workspace and the prompt of its turn", async () => {
+  await harness.receive({ text: "Fix it" });
+  harness.adapter.surroundings = () => ({ files: [aFile("a.log", "a log"), aFile("a.log", "more"), IMAGE] });
+
+  expect(await harness.receive({ text: "and this" })).toBe("follow_up");
+
+  const [followUp] = await harness.storage.followUps.list((await harness.currentRun()).id, 0, 5);
+  const [directory] = followUp?.files?.map(({ path }) => path.split("/")[0]) ?? [];
+  expect(directory).toMatch(/^attachments-/);
+  expect(harness.workspaces.added.map(({ bytes, path }) => [path, Buffer.from(bytes).toString()])).toEqual([
+    [`${directory}/a.log`, "a log"],
+    [`${directory}/a-2.log`, "more"],
+    [`${directory}/b.png`, "png"],
+  ]);
+  expect(harness.agents.prompts[1]).toContain(`- ${directory}/a-2.log (text/plain, 4 bytes)`);
+  expect(harness.agents.extras[1]?.images).toEqual([
+    { mimeType: "image/png", bytes: new Uint8Array(Buffer.from("png")) },
+  ]);
+  expect(harness.repliesShown()).toEqual([]);
+});
+
+test("a message with files never answers the agent's question, because the answer could not carry them", async () => {
+  await harness.aBlockedRun();
+  harness.adapter.surroundings = () => ({ files: [aFile("a.log", "a log")] });
+
+  expect(await harness.receive({ text: "yes" })).toBe("follow_up");
+
+  expect(await harness.currentRun()).toMatchObject({ state: "BLOCKED", permission: { permissionId: "p" } });
+  expect(harness.repliesShown()).toEqual([expect.stringMatching(/question is still open/)]);
+});
+
+test("the approval of a follow-up is for the contents of its files, and a retry of the run does not repeat them", async () => {
+  await harness.receive({ text: "Fix it" });
+  const run = await harness.currentRun();
+  await harness.storage.policies.add(
+    aPolicy({ effect: "require_approval", match: { actions: ["follow_up"] } }),
+  );
+  const hashes: unknown[] = [];
+  for (const words of ["one", "two"]) {
+    harness.adapter.surroundings = () => ({ files: [aFile("a.log", words)] });
+    await harness.receive({ text: "and this" });
+    const followUp = (await harness.storage.followUps.list(run.id, 0, 5)).at(-1);
+    expect(followUp?.approval?.inputs).toEqual([
+      { followUpId: followUp?.id, text: "and this", attachments: [{ name: "a.log", sha256: sha256(words) }] },
+    ]);
+    hashes.push(followUp?.approval?.inputsHash);
+  }
+
+  expect(new Set(hashes).size).toBe(2);
+  expect(harness.workspaces.added).toEqual([]);
+  expect(await harness.storage.files.inputsOf(run.id)).toEqual([]);
+});
+
+function aFile(fileName: string, words: string): RequestFile {
+  return { kind: "attachment", fileName, mimeType: "text/plain", bytes: Buffer.from(words) };
+}
+
+test("nothing is read for the edit of a message whose surroundings the agent has", async () => {
+  harness.agents.scripts.push(untilCancelled);
+  const revision = { messageId: "m", version: "1", isEdit: false };
+  await harness.receive({ text: "Fix it", revision });
+  const gather = vi.fn(() => ({}));
+  harness.adapter.surroundings = gather;
+
+  const edit = { ...revision, version: "2", isEdit: true };
+  expect(await harness.receive({ text: "Fix that", revision: edit })).toBe("follow_up");
+
+  expect(gather).not.toHaveBeenCalled();
+});
+
+test.each(["stop", "status", "help"])("nothing is read for the message %j", async (text) => {
+  harness.agents.scripts.push(untilCancelled);
+  await harness.receive({ text: "Fix it" });
+  const gather = vi.fn(() => ({}));
+  harness.adapter.surroundings = gather;
+
+  await harness.receive({ text });
+
+  expect(gather).not.toHaveBeenCalled();
+});

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { homeRepositoryOf } from "../../../../../src/core/model/runs/home-repository.ts";
+import {
+  CONFIG_LAYERS,
+  type ConfigLayer,
+  type PullRequestSetting,
+  type Run,
+} from "../../../../../src/core/model/runs/run.ts";
+import { planOf } from "../../../../../src/core/runs/executed/workspace-plan.ts";
+import { publishTargetOf } from "../../../../../src/core/work/changes/publish-target.ts";
+import { pullRequestText } from "../../../../../src/core/work/changes/pull-request-text.ts";
+import { grantOf } from "../../../../../src/core/work/workspaces/gateway-grant.ts";
+import { aRun } from "../../../../support/run-builders.ts";
+
+const COMMIT = "a".repeat(40);
+const RUN = aRun({
+  provenance: {
+    repository: { id: 1, full_name: "acme/web" },
+    object: { in: "pull_request", number: 9 },
+    head: { commit: COMMIT, base: "release", fork: "rob/web" },
+  },
+});
+
+test("a run in the pull request of a fork works on its commit, as an untrusted one", () => {
+  expect(planOf(RUN, undefined).repositories).toEqual([
+    { owner: "acme", name: "web", ref: COMMIT, isUntrusted: true },
+  ]);
+});
+
+test("a ref that the request names is the team's own", () => {
+  const config = { repository: "acme/web", ref: "main" };
+
+  expect(planOf({ ...RUN, config }, undefined).repositories).toEqual([
+    { owner: "acme", name: "web", ref: "main" },
+  ]);
+});
+
+interface Request {
+  readonly setting?: PullRequestSetting;
+  readonly layer?: ConfigLayer;
+  readonly isByWriter?: boolean;
+}
+
+function aRequest({ isByWriter = true, layer = "request", setting }: Request): Run {
+  const { provenance } = RUN;
+  const head = { commit: COMMIT, base: "release", fork: "rob/web", requested_by_writer: isByWriter };
+  return {
+    ...RUN,
+    config: setting === undefined ? {} : { pull_request: setting },
+    provenance: { ...provenance, head, ...(setting && { config_layers: { pull_request: layer } }) },
+  };
+}
+
+function pushGrantsOf(run: Run) {
+  return grantOf(run, planOf(run, undefined), { network: "none", mcpServers: {} }).repositories;
+}
+
+test.each<Request>([
+  {},
+  { setting: "off" },
+  { setting: "draft", isByWriter: false },
+  ...CONFIG_LAYERS.filter((layer) => layer !== "request").map(
+    (layer) => ({ setting: "ready", layer }) as const,
+  ),
+])("neither Errand nor the agent pushes the work in the pull request of a fork: %j", (request) => {
+  const run = aRequest(request);
+
+  expect(publishTargetOf(run, "ready")).toBeUndefined();
+  expect(pushGrantsOf(run)).toEqual([{ owner: "acme", name: "web", push: false }]);
+});
+
+test.each(["draft", "ready"] as const)("a request of a writer with %s opens a pull request", (setting) => {
+  const run = aRequest({ setting });
+
+  expect(publishTargetOf(run, "off")).toEqual({ owner: "acme", name: "web", setting, base: "release" });
+  expect(pushGrantsOf(run)).toEqual([
+    { owner: "acme", name: "web", push: true, branchPrefixes: ["errand/", `errand-${run.id.slice(-12)}`] },
+  ]);
+});
+
+test("its pull request says which commits it has", () => {
+  const { fork } = homeRepositoryOf(RUN) ?? {};
+  const words = { answer: "", issue: undefined, beside: undefined, sessionLink: "http://here", fork };
+
+  expect(pullRequestText(RUN, words).body).toContain(
+    `The head of that pull request is in rob/web, to which nothing can be pushed.`,
+  );
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { readSkillText } from "../../../../src/git/skills/front-matter.ts";
+
+describe("reading a SKILL.md", () => {
+  test("a skill is read as front matter and a body", () => {
+    const text =
+      "---\nname: deploy\ndescription: >\n  Deploys\n  things.\nmetadata:\n  a: b\n---\n\n# Deploy\n\nDo it.\n";
+
+    expect(readSkillText(text)).toEqual({
+      name: "deploy",
+      description: "Deploys things.",
+      body: "# Deploy\n\nDo it.",
+    });
+  });
+
+  test.each([
+    ["Windows line endings", "---\r\nname: deploy\r\ndescription: Deploys.\r\n---\r\nDo it.\r\n"],
+    ["a byte order mark", "\uFEFF---\nname: deploy\ndescription: Deploys.\n---\nDo it."],
+    ["quoted values", `---\nname: 'deploy'\ndescription: "Deploys."\n---\nDo it.`],
+    ["another member that is invalid", "---\nname: deploy\ndescription: Deploys.\ntools: [a, b\n---\nDo it."],
+    ["a repeated member", "---\nname: deploy\nname: deploy\ndescription: Deploys.\n---\nDo it."],
+  ])("a skill with %s is read", (_what, text) => {
+    expect(readSkillText(text)).toEqual({ name: "deploy", description: "Deploys.", body: "Do it." });
+  });
+
+  test("a description with a colon that YAML rejects is kept", () => {
+    const { description, name } = readSkillText(
+      "---\nname: deploy\ndescription: Use when: it rains\n---\nDo it.",
+    );
+
+    expect([name, description]).toEqual(["deploy", "Use when: it rains"]);
+  });
+
+  test.each([
+    ["no front matter", "# Deploy\n\nDo it.", "# Deploy\n\nDo it."],
+    ["front matter that does not end", "---\nname: deploy\nDo it.", "---\nname: deploy\nDo it."],
+    [
+      "a horizontal rule further down",
+      "Do it.\n---\nname: deploy\n---\nMore.",
+      "Do it.\n---\nname: deploy\n---\nMore.",
+    ],
+    ["empty front matter", "---\n---\nDo it.", "Do it."],
+    ["a list as front matter", "---\n- name\n---\nDo it.", "Do it."],
+    ["members that are not strings", "---\nname: [a]\ndescription: {b: c}\n---\nDo it.", "Do it."],
+    ["empty members", "---\nname:\ndescription: ''\n---\nDo it.", "Do it."],
+    ["no text", "", ""],
+  ])("a skill with %s is read as a body only", (what, text, body) => {
+    const skill = readSkillText(text);
+
+    expect(skill.body).toBe(body);
+    if (what !== "members that are not strings") {
+      expect([skill.name, skill.description]).toEqual([undefined, undefined]);
+    }
+  });
+
+  test("hostile front matter takes bounded time and puts no control characters into a name", () => {
+    const laughs = Array.from({ length: 30 }, (_, index) =>
+      index === 0 ? "a0: &a0 [x, x]" : `a${index}: &a${index} [*a${index - 1}, *a${index - 1}]`,
+    );
+    const startedAt = performance.now();
+
+    expect(readSkillText(`---\nname: "a\\nb\\u001b[31m"\n---\nx`).name).toBe("a b [31m");
+    expect(readSkillText(`---\nname: deploy\n${laughs.join("\n")}\n---\nx`).name).toBe("deploy");
+    expect(readSkillText(`---\nname: deploy\nx: ${"[".repeat(60_000)}\n---\nx`).name).toBe("deploy");
+    expect(readSkillText(`---\nname: deploy\n${"? ".repeat(500)}\n---\nx`).name).toBe("deploy");
+    expect(readSkillText(`---\nname: deploy\n${"[".repeat(300)}a${"]: 1".repeat(300)}\n---\nx`).name).toBe(
+      "deploy",
+    );
+    expect(readSkillText(`---\n${"-".repeat(60_000)}`).name).toBeUndefined();
+    // Without a bound the first of them alone would take days.
+    expect(performance.now() - startedAt).toBeLessThan(25_000);
+  });
+
+  test("the name and the description of a skill are cut to a maximum length", () => {
+    const { description, name } = readSkillText(
+      `---\nname: ${"n".repeat(99)}\ndescription: ${"d".repeat(9_999)}\n---\n`,
+    );
+
+    expect([name?.length, description?.length]).toEqual([64, 1_024]);
+  });
+});
