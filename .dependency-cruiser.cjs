@@ -3,6 +3,30 @@
  * test/unit/layers.test.ts breaks each of them once. docs/architecture.md shows the same as a picture.
  */
 
+/** Which folder of the core may import which. No arrow points up: a folder imports only folders of the lines above it. */
+const CORE = {
+  basics: [],
+  model: ["basics/"],
+  ports: ["basics/", "model/"],
+  runs: ["basics/", "model/", "ports/"],
+  team: ["basics/", "model/", "ports/"],
+  requests: ["basics/", "model/", "ports/", "runs/", "team/"],
+  work: ["basics/", "model/", "ports/", "runs/"],
+  threads: ["basics/", "model/", "ports/", "runs/", "team/", "requests/"],
+  upkeep: ["basics/", "model/", "ports/", "runs/", "work/", "threads/"],
+};
+
+/** The same for the folders of the API. The files beside them put them together. */
+const API = {
+  schemas: [],
+  http: ["schemas/"],
+  auth: ["schemas/", "http/"],
+  openapi: ["schemas/", "http/"],
+  events: ["schemas/", "http/", "auth/", "api-deps.ts"],
+  routes: ["schemas/", "http/", "auth/", "events/", "api-deps.ts"],
+  pages: ["schemas/", "http/", "auth/", "api-deps.ts"],
+};
+
 /** A folder may import itself, the core, and the folders or files listed here. `app` puts everything together. */
 const MAY_ALSO_IMPORT = {
   adapters: [],
@@ -12,24 +36,20 @@ const MAY_ALSO_IMPORT = {
   config: [
     "adapters/registry.ts",
     "agents/agent-settings.ts",
-    "network-policy/allow-list.ts",
+    "outgoing/allow-list.ts",
+    "outgoing/sign-in/oidc-config.ts",
     "sandboxes/choose-sandbox.ts",
     "sandboxes/image-rules.ts",
     "sandboxes/sandbox-limits.ts",
     "secrets/redaction.ts",
   ],
   "embedded-postgres": ["child-process/", "storage/connection.ts"],
-  gateway: ["config/models.ts", "network-policy/"],
+  gateway: ["config/models.ts", "outgoing/"],
   git: ["child-process/"],
-  "network-policy": [],
-  pubsub: [],
-  queue: ["storage/store-deps.ts"],
+  outgoing: [],
   sandboxes: ["child-process/"],
   secrets: [],
-  "sign-in": ["config/sign-in.ts"],
-  skills: ["git/"],
   storage: [],
-  webhooks: ["network-policy/"],
   workspace: ["child-process/", "git/", "sandboxes/sandbox.ts"],
 };
 
@@ -41,6 +61,18 @@ function mayImport(folder, others) {
     severity: "error",
     from: { path: `^src/${folder}/` },
     to: { path: "^src/", pathNot: allowed },
+  };
+}
+
+/** `folder` is inside `parent`, and imports of it only itself and `others`. */
+function partMayImport(parent, folder, others) {
+  const allowed = [`${folder}/`, ...others].map((path) => `^src/${parent}/${path.replaceAll(".", "\\.")}`);
+  return {
+    name: `${parent}-${folder}-imports`,
+    comment: `Of src/${parent}, ${folder} imports only ${[folder, ...others].join(", ")}.`,
+    severity: "error",
+    from: { path: `^src/${parent}/${folder}/` },
+    to: { path: `^src/${parent}/`, pathNot: allowed },
   };
 }
 
@@ -86,6 +118,15 @@ module.exports = {
       to: { path: "^(cli|clients)/" },
     },
     ...Object.entries(MAY_ALSO_IMPORT).map(([folder, others]) => mayImport(folder, others)),
+    ...Object.entries(CORE).map(([folder, others]) => partMayImport("core", folder, others)),
+    ...Object.entries(API).map(([folder, others]) => partMayImport("api", folder, others)),
+    {
+      name: "core-has-no-other-folder",
+      comment: "Every file of the core is in one of its folders, which say what it may import.",
+      severity: "error",
+      from: { path: "^src/core/", pathNot: Object.keys(CORE).map((folder) => `^src/core/${folder}/`) },
+      to: {},
+    },
     independent("adapters"),
     independent("agents"),
     independent("sandboxes"),
@@ -121,7 +162,7 @@ module.exports = {
       name: "database-behind-ports",
       comment: "Other folders use a store interface of the core. src/storage turns rows into domain types.",
       severity: "error",
-      from: { path: "^src/", pathNot: "^src/(storage|queue|pubsub)/" },
+      from: { path: "^src/", pathNot: "^src/storage/" },
       to: { path: ["^src/storage/generated/", "node_modules/(@prisma|\\.prisma|pg|pg-boss)/"] },
     },
     {
@@ -147,7 +188,7 @@ module.exports = {
     {
       name: "no-cycles",
       severity: "error",
-      from: { path: "^(src|test|cli|clients)/", pathNot: "^src/storage/generated/" },
+      from: { path: "^(src|test|cli|clients|web)/", pathNot: "^src/storage/generated/" },
       to: { circular: true },
     },
     {

@@ -19,6 +19,7 @@ async function checkLayers(): Promise<number> {
     "cli/test",
     "clients/typescript/src",
     "clients/typescript/test",
+    "web/src",
   ]);
   for (const violation of violations) {
     console.error(violation);

@@ -198,8 +198,22 @@ describe("docs", () => {
     const entries = await readdir(join(ROOT, "src"), { withFileTypes: true });
     const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 
-    expect(firstCells(sectionOf(await read("docs/architecture.md"), "Folders")).toSorted()).toEqual(
-      folders.map((name) => `\`${name}\``).toSorted(),
+    const [section = ""] = sectionOf(await read("docs/architecture.md"), "Folders").split("\n### ");
+    expect(firstCells(section).toSorted()).toEqual(folders.map((name) => `\`${name}\``).toSorted());
+  });
+
+  test("the architecture page says of each folder of the core what it may import", async () => {
+    const entries = await readdir(join(ROOT, "src/core"), { withFileTypes: true });
+    const [, rules = ""] =
+      /const CORE = \{\n([\s\S]*?)\n\};/.exec(await read(".dependency-cruiser.cjs")) ?? [];
+    const allowed = rules.split("\n").map((line) => line.match(/[a-z]+/g)?.join(" "));
+    const [, section = ""] = (await read("docs/architecture.md")).split("\n### The folders of the core\n");
+    const rows = (section.split("\n### ")[0] ?? "").matchAll(/^\| (`\w+`) +\|[^|]*\| ([^|]*)\|$/gm);
+    const named = Array.from(rows, ([, folder, others]) => `${folder} ${others}`.match(/[a-z]+/g)?.join(" "));
+
+    expect(named).toEqual(allowed);
+    expect(named.map((row) => row?.split(" ")[0]).toSorted()).toEqual(
+      entries.map(({ name }) => name).toSorted(),
     );
   });
 

@@ -2,7 +2,6 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { Dialog, Modal, ModalOverlay } from "react-aria-components";
 import { CONFIGURE, OPERATE } from "./places.ts";
-import type { DialogName } from "./shortcuts.tsx";
 
 const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["Ctrl K", "Commands"],
@@ -21,6 +20,8 @@ const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["Esc", "Leave the text field"],
   ["?", "This list"],
 ];
+
+export type DialogName = "commands" | "keys";
 
 /** The dialog with the commands, or with the list of keys. */
 export function CommandDialog({

@@ -11,8 +11,9 @@ import { useViewCounts } from "../runs/view-counts.ts";
 import { ViewLink } from "../runs/view-link.tsx";
 import { VISITOR } from "../server/page.ts";
 import { deadNoticesQuery, runQuery, whoamiQuery } from "../server/queries.ts";
+import type { DialogName } from "./commands.tsx";
 import { CONFIGURE, OPERATE, type Place } from "./places.ts";
-import { type DialogName, Shortcuts } from "./shortcuts.tsx";
+import { Shortcuts } from "./shortcuts.tsx";
 
 /** What surrounds every page: the rail, or a bar and a drawer on small screens. A guest sees only the page. */
 export function Frame() {

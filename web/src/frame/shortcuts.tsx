@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef } from "react";
+import type { DialogName } from "./commands.tsx";
 import { areKeysOff, isTyping } from "./single-keys.ts";
 
 const CommandDialog = lazy(async () => ({ default: (await import("./commands.tsx")).CommandDialog }));
@@ -10,8 +11,6 @@ const VIEW_KEYS: Readonly<Record<string, "mine" | "needs" | "running" | undefine
   r: "running",
   a: undefined,
 };
-
-export type DialogName = "commands" | "keys";
 
 /** The keys that work on every page, and the dialogs that they open. */
 export function Shortcuts({
