@@ -147,7 +147,7 @@ test("all but the known positions of a default-ignorable character are hidden, f
 });
 
 test("the pages and the command line have the same list, in the client that both use", async () => {
-  const root = join(import.meta.dirname, "../../..");
+  const root = join(import.meta.dirname, "../../../..");
   const read = (path: string) => readFile(join(root, path), "utf8");
 
   expect(await read("clients/typescript/src/hidden-characters.ts")).toBe(
