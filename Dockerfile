@@ -1,11 +1,13 @@
 # Errand as a container: an API process, a worker or both, on a PostgreSQL named by DATABASE_URL.
 # docker-compose.yml shows all of it together.
-FROM node:24-slim AS pages
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json ./
 COPY clients/typescript ./clients/typescript
+COPY prisma/schema.prisma ./prisma/
+COPY scripts/generate-client.js ./scripts/
 COPY web ./web
-RUN npm ci --ignore-scripts && npm run build -w web
+RUN npm ci --ignore-scripts && npm run db:generate && npm run build -w web
 
 FROM node:24-slim
 
@@ -19,12 +21,12 @@ WORKDIR /app
 # Without the optional packages: the Node and the PostgreSQL that npm would bring. The first is in the image, the second
 # has a container of its own.
 COPY package.json package-lock.json .npmrc ./
-COPY scripts/build-pages.js ./scripts/
-RUN npm ci --omit=dev --omit=optional && npm cache clean --force
+RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
 
-COPY prisma/migrations ./prisma/migrations
+COPY prisma ./prisma
 COPY src ./src
-COPY --from=pages /app/web/dist ./web/dist
+COPY --from=build /app/src/storage/generated ./src/storage/generated
+COPY --from=build /app/web/dist ./web/dist
 
 RUN install -d -o node -g node -m 0700 /data
 USER node

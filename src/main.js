@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 
@@ -9,6 +11,7 @@ import { join } from "node:path";
  * stripper, which needs as much memory as everything else in an idle server.
  */
 enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/errand"));
+requireClient();
 loadVariables();
 const [command, ...names] = process.argv.slice(2);
 if (command === "install-agents") {
@@ -17,6 +20,27 @@ if (command === "install-agents") {
 } else {
   const { serve } = await import("./app/serve.ts");
   await serve(process.env);
+}
+
+/** `npm ci` generates the database client. Without its install scripts, or without the generator, it is missing or old. */
+function requireClient() {
+  const root = join(import.meta.dirname, "..");
+  const read = (file) => readFileSync(join(root, file), "utf8");
+  const hash = createHash("sha256").update(read("prisma/schema.prisma")).digest("hex");
+  try {
+    if (read("src/storage/generated/schema.sha256").trim() === hash) {
+      return;
+    }
+  } catch (error) {
+    if (error.code !== "ENOENT") {
+      throw error;
+    }
+  }
+  process.stderr.write(
+    "The database client of this version is not generated. Run npm ci without --omit=dev and --ignore-scripts. After that, " +
+      "npm prune --omit=dev may remove the development packages.\n",
+  );
+  process.exit(1);
 }
 
 /** Reads `.env` in the current directory, as Docker Compose does. A variable that is already set stays as it is. */

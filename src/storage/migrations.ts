@@ -6,6 +6,7 @@ import type { Client } from "pg";
 import { StartupError } from "../core/basics/errors.ts";
 import type { Log } from "../core/basics/log.ts";
 import { withConnection } from "./connection.ts";
+import { adoptFormerHistory } from "./former-history.ts";
 import {
   type Migration,
   readHistory,
@@ -97,7 +98,7 @@ async function findPending(
   migrations: readonly Migration[],
   log: Log,
 ): Promise<readonly Migration[]> {
-  const appliedChecksums = await readHistory(client);
+  const appliedChecksums = await adoptFormerHistory(client, await readHistory(client), migrations);
   for (const { name, checksum } of migrations) {
     if ((appliedChecksums.get(name) ?? checksum) !== checksum) {
       throw new StartupError(

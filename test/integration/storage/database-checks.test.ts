@@ -82,7 +82,7 @@ describe("the checks of a database", () => {
         INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at)
         SELECT 'x', 'x', '20990101000000_future', now()`,
     );
-    await rename("renamed", "20261120132637_init");
+    await rename("renamed", "20261127000000_init");
     expect(await run("migrations")).toMatchObject({
       status: "warn",
       message: expect.stringContaining("1 "),

@@ -1,10 +1,8 @@
-import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { generateClient, listStaleFiles } from "../../../scripts/generated-client.ts";
 import { diffMigrationsToSchema } from "../../../scripts/schema-engine.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";
-import { REPOSITORY } from "../../support/embedded-process.ts";
 
 const SCHEMA = `
   generator client {
@@ -68,16 +66,4 @@ test("a migration that does not apply is named with PostgreSQL's reason", async 
   const difference = diffMigrationsToSchema(migrations, schema);
 
   await expect(difference).rejects.toThrow(/1_broken[\s\S]*type "unheard_of" does not exist/);
-});
-
-test("an edited or missing file of the generated client is reported by name", async () => {
-  const { root } = await makeProject();
-  await generateClient(root, REPOSITORY);
-  expect(await listStaleFiles(root)).toEqual([]);
-  await appendFile(join(root, "src/storage/generated/client.ts"), "// edited\n");
-  await rm(join(root, "src/storage/generated/models/Thing.ts"));
-
-  const stale = await listStaleFiles(root);
-
-  expect(stale).toEqual(["client.ts", "models/Thing.ts"]);
 });

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "installations" ADD COLUMN     "offered_team_id" UUID;

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "workers" ADD COLUMN     "disk_use" JSONB;

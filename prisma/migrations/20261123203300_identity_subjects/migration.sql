@@ -1,2 +1,0 @@
--- CreateIndex
-CREATE INDEX "identities_subject_idx" ON "identities"("subject");

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "principals" ADD COLUMN     "groups" TEXT[] DEFAULT ARRAY[]::TEXT[];

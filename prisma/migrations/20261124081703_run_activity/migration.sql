@@ -1,3 +1,0 @@
--- AlterTable
-ALTER TABLE "runs" ADD COLUMN     "activity" JSONB,
-ADD COLUMN     "pull_request" TEXT;

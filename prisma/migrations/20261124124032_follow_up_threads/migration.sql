@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "follow_ups" ADD COLUMN     "thread_id" UUID;

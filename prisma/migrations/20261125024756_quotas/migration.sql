@@ -1,5 +1,0 @@
--- AlterTable
-ALTER TABLE "runs" ADD COLUMN     "api_key_id" UUID;
-
--- AlterTable
-ALTER TABLE "teams" ADD COLUMN     "quotas" JSONB;

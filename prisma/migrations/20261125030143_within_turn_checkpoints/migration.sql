@@ -1,3 +1,0 @@
--- AlterTable
-ALTER TABLE "runs" ADD COLUMN     "checkpoint_at" TIMESTAMPTZ(3),
-ADD COLUMN     "checkpoint_delta" TEXT;

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "runs" ADD COLUMN     "work_checkpoint" TEXT;

@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "follow_ups" ADD COLUMN     "is_report" BOOLEAN NOT NULL DEFAULT false;

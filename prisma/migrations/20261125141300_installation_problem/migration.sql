@@ -1,2 +1,0 @@
--- AlterTable
-ALTER TABLE "installations" ADD COLUMN     "problem" TEXT;

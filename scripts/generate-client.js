@@ -1,0 +1,43 @@
+/**
+ * Generates the database client of prisma/schema.prisma into `src/storage/generated`. npm runs it after each installation.
+ * An image gets the client from an earlier stage, because the generator is a development package.
+ */
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const schema = `${root}prisma/schema.prisma`;
+
+if (!existsSync(schema)) {
+  // The stage of an image that gets the client from elsewhere.
+} else if (existsSync(`${root}node_modules/prisma`)) {
+  process.exitCode = generate();
+} else {
+  process.stderr.write(
+    "The database client is not generated, because the development packages are not installed. Run npm ci without --omit=dev.\n",
+  );
+}
+
+/** Returns the exit code of the generator. */
+function generate() {
+  const program = createRequire(import.meta.url).resolve("prisma/build/index.js");
+  // Prisma would download an engine, which nothing here needs. With /bin/true its commands would do nothing and succeed.
+  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: "/bin/false", CHECKPOINT_DISABLE: "1" };
+  const { status, stderr } = spawnSync(process.execPath, [program, "generate"], {
+    cwd: root,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  if (status !== 0) {
+    process.stderr.write(stderr);
+    return status ?? 1;
+  }
+  // `src/main.js` compares it, so that no server starts with the client of another schema.
+  const hash = createHash("sha256").update(readFileSync(schema)).digest("hex");
+  writeFileSync(`${root}src/storage/generated/schema.sha256`, `${hash}\n`);
+  return 0;
+}
