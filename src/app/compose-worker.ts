@@ -103,7 +103,6 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
       history: { prune: () => pruneHistory(deps.database, config.historyMs) },
       deletedRuns: { prune: () => removeDeletedRuns(dataDir, existsIn(storage)) },
       queue,
-      runWorker,
       clock: systemClock,
       log,
     }),

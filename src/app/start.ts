@@ -17,6 +17,7 @@ import { CHANNELS } from "../core/ports/pubsub.ts";
 import { SignInRenewals } from "../core/team/people/sign-in-renewal.ts";
 import { startWebhooks } from "../core/team/webhooks/webhook-worker.ts";
 import { findUnlistedImages } from "../core/upkeep/image-check.ts";
+import { LostRuns } from "../core/upkeep/lost-runs.ts";
 import { ensureAdministratorKey, readOrCreateApiKey } from "../secrets/administrator-key.ts";
 import { createKnownSecrets } from "../secrets/redaction.ts";
 import { randomSecret, readOrCreateSecret, readSecret } from "../secrets/secret-files.ts";
@@ -24,7 +25,7 @@ import { ServerProof } from "../secrets/server-proof.ts";
 import { repairLog } from "../storage/log-repair.ts";
 import { applyMigrations } from "../storage/migrations.ts";
 import { adoptSecretKey, hasSecretKeyOf } from "../storage/secret-key-check.ts";
-import { type AppDeps, apiDeps, type Bootstrap, compose } from "./compose.ts";
+import { type AppDeps, apiDeps, type Bootstrap, compose, hostOf } from "./compose.ts";
 import type { WorkerDeps } from "./compose-worker.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { createLogger, plainLog } from "./logger.ts";
@@ -101,6 +102,7 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
     startSocketModes(deps, undo);
     renewSignIns(bootstrap, deps, undo);
   }
+  recoverLostRuns(bootstrap, deps, undo);
   // Closes before the server, which answers callers that wait for a repository.
   undo.defer(() => deps.repositories.close());
   undo.defer(() => deps.agents.programs.close());
@@ -245,6 +247,17 @@ function renewSignIns(bootstrap: Bootstrap, deps: AppDeps, undo: AsyncDisposable
   undo.defer(() => clearInterval(timer));
 }
 
+function recoverLostRuns(bootstrap: Bootstrap, deps: AppDeps, undo: AsyncDisposableStack): void {
+  const { pubsub, queue, storage, writer } = deps;
+  const log = plainLog(bootstrap.logger);
+  const lostRuns = new LostRuns({
+    ...hostOf(bootstrap.config),
+    ...{ storage, queue, pubsub, writer, clock: systemClock, log },
+  });
+  const timer = setInterval(() => void lostRuns.round(), RECOVERY_MS);
+  undo.defer(() => clearInterval(timer));
+}
+
 /**
  * Registers the worker before the first run can be requested, because the answer tells the caller whether there is a
  * worker.
@@ -305,8 +318,6 @@ async function startWorker(
   await deps.queue.work("schedule", SCHEDULE_CONCURRENCY, (key) => scheduler.fire(key));
   const timer = setInterval(() => void maintenance.round(), MAINTENANCE_MS);
   undo.defer(() => clearInterval(timer));
-  const recovering = setInterval(() => void maintenance.recoverLost(), RECOVERY_MS);
-  undo.defer(() => clearInterval(recovering));
   const schedules = setInterval(() => void scheduler.round(), SCHEDULES_MS);
   undo.defer(() => clearInterval(schedules));
   void eventRecovery.start();

@@ -17,6 +17,8 @@ const BEAT = `
 const TAKES_RUNS = Prisma.raw("(disk_use ->> 'takesRuns')::boolean IS DISTINCT FROM false");
 /** A run that waits for a person has given its slot back. */
 export const HAS_SLOT = Prisma.raw("lease_expires_at > clock_timestamp() AND state <> 'BLOCKED'");
+const REMOVE = `
+  DELETE FROM workers WHERE id = $1 AND last_seen_at <= clock_timestamp() - $2::int * interval '1 millisecond'`;
 const DELETE_GONE =
   "DELETE FROM workers WHERE last_seen_at < clock_timestamp() - $1::int * interval '1 second'";
 
@@ -35,8 +37,8 @@ export class PrismaWorkerStore implements WorkerStore {
     await this.#database.rows({ text: DELETE_GONE, values: [KEPT_SECONDS] });
   }
 
-  async remove(id: string): Promise<void> {
-    await this.#database.rows({ text: "DELETE FROM workers WHERE id = $1", values: [id] });
+  async remove(id: string, silentMs = 0): Promise<void> {
+    await this.#database.rows({ text: REMOVE, values: [id, silentMs] });
   }
 
   async listLive(): Promise<readonly LiveWorker[]> {

@@ -18,6 +18,7 @@ import { runRules } from "../../src/core/team/policies/run-rules.ts";
 import { EnvironmentService } from "../../src/core/team/records/environment-service.ts";
 import { InboxProcessor } from "../../src/core/threads/inbox/inbox-processor.ts";
 import { OutboxDispatcher } from "../../src/core/threads/outbox/outbox-dispatcher.ts";
+import { LostRuns } from "../../src/core/upkeep/lost-runs.ts";
 import { Maintenance } from "../../src/core/upkeep/maintenance.ts";
 import { RunWorker, type RunWorkerDeps } from "../../src/core/work/attempts/run-worker.ts";
 import { WaitingAgents } from "../../src/core/work/lease/waiting-agents.ts";
@@ -165,8 +166,11 @@ export class CoreHarness {
       queue,
       clock,
       log: this.#log(),
-      runWorker: this.worker(),
     });
+  }
+
+  lostRuns(): LostRuns {
+    return new LostRuns(this.#workerDeps);
   }
 
   /** Starts to handle jobs. */

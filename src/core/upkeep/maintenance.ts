@@ -1,6 +1,4 @@
 import type { Clock } from "../basics/clock.ts";
-import { StorageUnavailable } from "../basics/errors.ts";
-import type { RunId } from "../basics/ids.ts";
 import type { Log } from "../basics/log.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { JobKind, Queue } from "../ports/queue.ts";
@@ -8,7 +6,6 @@ import type { Storage } from "../ports/stores/storage.ts";
 import type { ThreadAdapter } from "../ports/thread-adapter.ts";
 import { runJob } from "../runs/run-job.ts";
 import { giveUpUnanswered } from "../threads/inbox/environment-choice.ts";
-import type { RunWorker } from "../work/attempts/run-worker.ts";
 
 export interface MaintenanceDeps {
   readonly storage: Pick<
@@ -34,7 +31,6 @@ export interface MaintenanceDeps {
   /** This worker's files of runs that were deleted. */
   readonly deletedRuns: { prune(): Promise<number> };
   readonly queue: Queue;
-  readonly runWorker: RunWorker;
   /** The name by which runs ask for this worker. */
   readonly host?: string;
   readonly clock: Clock;
@@ -42,18 +38,13 @@ export interface MaintenanceDeps {
 }
 
 const ROUND_MAX = 100;
-/** Longer than the time between two renewals of a lease: a live owner has renewed its lease by then. */
-const CONFIRM_LOST_MS = 4_500;
 
-/** Recovers the runs of lost workers and the work whose job was lost. Several processes may do this at once. */
+/** Finds the work whose job was lost, and removes what is too old. Several processes may do this at once. */
 export class Maintenance {
   readonly #deps: MaintenanceDeps;
   #isBusy = false;
-  #isRecovering = false;
   #isRemoving = false;
   #hasDeletedRuns = false;
-  /** For each run that the last query found lost: since when every query has found it. */
-  #lostSince: ReadonlyMap<RunId, number> = new Map();
 
   constructor(deps: MaintenanceDeps) {
     this.#deps = deps;
@@ -71,24 +62,6 @@ export class Maintenance {
       }
     } finally {
       this.#isBusy = false;
-    }
-  }
-
-  /** Recovers the runs of lost workers, separately from the rounds, so that they do not wait for anything else. */
-  async recoverLost(): Promise<void> {
-    if (this.#isRecovering) {
-      return;
-    }
-    this.#isRecovering = true;
-    try {
-      for (const runId of await this.#confirmedLost()) {
-        await this.#recover(runId);
-      }
-    } catch (error) {
-      this.#lostSince = new Map();
-      this.#deps.log.warn("maintenance.query.failed", { error });
-    } finally {
-      this.#isRecovering = false;
     }
   }
 
@@ -134,32 +107,6 @@ export class Maintenance {
     } catch (error) {
       log.warn("maintenance.prune.failed", { what, error });
     }
-  }
-
-  /**
-   * If the database was unreachable for longer than a lease, all leases have expired, and taking runs at once would
-   * take them from live workers. So a run counts as lost only after every query has found it so for a while. A failed
-   * query starts this over, and so does a recovery that could not be stored: leases could not be renewed either.
-   */
-  async #confirmedLost(): Promise<readonly RunId[]> {
-    const { clock, storage } = this.#deps;
-    const before = this.#lostSince;
-    this.#lostSince = new Map();
-    const lost = await storage.leases.listLost(ROUND_MAX);
-    const now = clock.elapsedMs();
-    this.#lostSince = new Map(lost.map((runId) => [runId, before.get(runId) ?? now]));
-    return lost.filter((runId) => now - (before.get(runId) ?? now) >= CONFIRM_LOST_MS);
-  }
-
-  /** A run that cannot be recovered does not block the others. */
-  async #recover(runId: RunId): Promise<void> {
-    const { log, runWorker } = this.#deps;
-    await runWorker.recover(runId).catch((error) => {
-      if (error instanceof StorageUnavailable) {
-        throw error;
-      }
-      log.error("maintenance.recovery.failed", { runId, error });
-    });
   }
 
   /** Runs for workers of another name are left to those. */

@@ -47,6 +47,19 @@ export function describeWorkers(harness: () => StorageHarness): void {
       expect(again?.lastSeenAt.getTime()).toBeGreaterThanOrEqual(first?.lastSeenAt.getTime() ?? Infinity);
     });
 
+    test("a lost worker is removed only after it has been silent for the given time", async () => {
+      const worker = aWorker();
+      await store().beat(worker);
+
+      await store().remove(worker.id, SILENT_MS / 2);
+      expect(await live(worker)).toHaveLength(1);
+      await harness().passTime(SILENT_MS / 2);
+      expect(await live(worker)).toHaveLength(1);
+      await store().remove(worker.id, SILENT_MS / 2 - 1);
+
+      expect(await live(worker)).toEqual([]);
+    });
+
     test("each lease takes one slot of a worker", async () => {
       const host = randomUUID();
       const [one, two] = [aWorker({ host, slots: 3 }), aWorker({ host, slots: 2 })];

@@ -11,6 +11,8 @@ const run = promisify(execFile);
 
 /** Another worker takes up the run of a lost worker within this time (docs/reliability.md). */
 const PROMISE_MS = 60_000;
+/** Any other process notices a lost worker within this time. */
+const NOTICED_MS = 25_000;
 const LIMIT = { timeout: 100_000 };
 
 describe.concurrent("a worker that is lost", LIMIT, () => {
@@ -34,6 +36,32 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       },
       { withSlack: true },
     ));
+
+  test("if the only worker is lost, two API processes alone queue its run once, and the run says what it waits for", () =>
+    withFaultHarness(async (harness) => {
+      const semaphore = harness.semaphore();
+      const [api] = await Promise.all([
+        harness.start({ ERRAND_ROLE: "api" }),
+        harness.start({ ERRAND_ROLE: "api" }),
+      ]);
+      const lost = await harness.start({ ERRAND_ROLE: "worker" });
+      const runId = await harness.createRun(api, semaphore.step);
+      await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%wait 1 in%'");
+
+      await lost.end("SIGKILL");
+
+      await api.api.waitForState(runId, "QUEUED", NOTICED_MS);
+      const waiting = await waitFor(async () => (await api.api.getRun(runId)).waiting_for, {
+        what: "the run to say what it waits for",
+      });
+      expect(waiting).toMatchObject({ reason: "capacity", message: "No worker is connected." });
+      const events = await api.api.events(runId);
+      expect(events.filter(({ kind }) => kind === "attempt.ended")).toHaveLength(1);
+      await semaphore.open();
+      await harness.start({ ERRAND_ROLE: "worker" });
+      await api.api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
+      await harness.check();
+    }));
 
   test("if a worker is lost between claim and agent start, the run is claimed again and the agent works once", () =>
     withFaultHarness(async (harness) => {

@@ -6,8 +6,8 @@ import type { LiveWorker, Worker } from "../../model/workers/worker.ts";
 export interface WorkerStore {
   /** Records that the worker is alive. Deletes workers that have been silent for long. */
   beat(worker: Worker): Promise<void>;
-  /** The worker has stopped. */
-  remove(id: string): Promise<void>;
+  /** The worker has stopped, or is lost: then it is removed only if it has been silent for `silentMs`. */
+  remove(id: string, silentMs?: number): Promise<void>;
   /** Workers with a recent heartbeat, oldest first. */
   listLive(): Promise<readonly LiveWorker[]>;
   /** Whether a live worker of this data directory takes one more run, with the name that the run asks for. */

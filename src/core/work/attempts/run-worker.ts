@@ -4,15 +4,15 @@ import type { Run } from "../../model/runs/run.ts";
 import type { ImageSource } from "../../ports/image-source.ts";
 import { CHANNELS } from "../../ports/pubsub.ts";
 import type { Queue, Slot } from "../../ports/queue.ts";
-import type { NextRun, WaitingRun } from "../../ports/stores/claim-store.ts";
+import type { NextRun } from "../../ports/stores/claim-store.ts";
 import type { RunChange } from "../../ports/stores/run-change.ts";
 import { type Storage, TeamAtQuota } from "../../ports/stores/storage.ts";
-import { logRunEnd } from "../../runs/log-run-end.ts";
 import { RunEdit } from "../../runs/run-edit.ts";
 import { isFor, runJob } from "../../runs/run-job.ts";
-import { decideClaim, decideRecovery } from "../context/decide-attempt.ts";
+import { decideClaim } from "../context/decide-attempt.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import { Attempt } from "./attempt.ts";
+import { callNextOfTeam, callRun } from "./call-run.ts";
 import { RunImages } from "./run-images.ts";
 
 export interface RunWorkerDeps
@@ -74,7 +74,7 @@ export class RunWorker {
     }
     const { run, runningMax } = claimed;
     this.#deps.log.info("run.claimed", { runId: run.id, attempt: run.attempt });
-    const callNext = async () => (runningMax === undefined ? undefined : this.#callNextOf(run));
+    const callNext = async () => (runningMax === undefined ? undefined : callNextOfTeam(this.#deps, run));
     await callNext();
     const reacquire: Slot["reacquire"] = (signal) => slot.reacquire(signal);
     const release = () => {
@@ -97,7 +97,7 @@ export class RunWorker {
         return undefined;
       }
       if (next.passedOver !== undefined) {
-        await this.#call(next.passedOver);
+        await callRun(this.#deps, next.passedOver);
       }
       const image = await this.#images?.missingImage(next.id);
       const claim = { token, image, stop, mayLeave: next.id === runId };
@@ -107,26 +107,6 @@ export class RunWorker {
       }
     }
     throw new AppError("resource_unavailable", "Other workers were faster each time.");
-  }
-
-  /** Takes a run away from a lost worker, so that another worker can claim it. */
-  async recover(runId: RunId): Promise<void> {
-    let isLost = false;
-    const { log, worker } = this.#deps;
-    const run = await this.#deps.storage.runs.change(runId, (aggregate) => {
-      isLost = aggregate.leaseOver;
-      if (!isLost) {
-        return undefined;
-      }
-      const edit = this.#edit(aggregate);
-      decideRecovery(edit);
-      return edit.done();
-    });
-    if (isLost) {
-      log.warn("run.recovered", { runId });
-      logRunEnd(log, run, worker);
-      await this.#callNextOf(run);
-    }
   }
 
   /** `left`: to another worker, which has its files, or to the pull of its image. `taken`: by another worker. */
@@ -194,26 +174,6 @@ export class RunWorker {
     pubsub.publish([CHANNELS.jobs("run")]);
     log.info("run.left_to_other_worker", { runId: run.id, disk });
     return true;
-  }
-
-  /** Gives a job to the next waiting run of a team whose quota may have left it without one. */
-  async #callNextOf({ teamId }: Run): Promise<void> {
-    const { host, log, storage } = this.#deps;
-    try {
-      const next = await storage.claims.firstWaiting(teamId, host);
-      if (next !== undefined) {
-        await this.#call(next);
-      }
-    } catch (error) {
-      // The maintenance job finds the run a few seconds later.
-      log.warn("run.not_called", { teamId, error });
-    }
-  }
-
-  async #call(run: WaitingRun): Promise<void> {
-    const { pubsub, queue } = this.#deps;
-    await queue.ensure({ ...runJob(run), since: run.queuedAt });
-    pubsub.publish([CHANNELS.jobs("run")]);
   }
 
   #edit(aggregate: ConstructorParameters<typeof RunEdit>[0]): RunEdit {

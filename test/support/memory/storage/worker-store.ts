@@ -20,9 +20,11 @@ export class InMemoryWorkerStore implements WorkerStore {
     });
   }
 
-  remove(id: string): Promise<void> {
-    return this.#database.transaction(({ tables: { workers } }) => {
-      workers.delete(id);
+  remove(id: string, silentMs = 0): Promise<void> {
+    return this.#database.transaction(({ tables: { workers }, now }) => {
+      if ((workers.get(id)?.lastSeenAt.getTime() ?? 0) <= now - silentMs) {
+        workers.delete(id);
+      }
     });
   }
 

@@ -627,7 +627,7 @@ describe("a worker that is lost while it publishes the work", () => {
     await waitFor(() => harness.changes.pushes.length === 1, { what: "the push", everyMs: 2 });
     await quiet();
     await harness.clock.advance(2 * LEASE_MS);
-    await harness.worker().recover(id);
+    await harness.lostRuns().recover(id);
 
     await start();
     await ended(id);

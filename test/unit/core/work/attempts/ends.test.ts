@@ -158,7 +158,7 @@ test("a run that crashes its worker three times is given up, and other runs cont
     void harness.worker({ clock, pubsub }).work(id, new AbortController().signal);
     await quiet();
     await harness.clock.advance(2 * LEASE_MS);
-    await harness.worker().recover(id);
+    await harness.lostRuns().recover(id);
   }
   expect(await harness.run(id)).toMatchObject({
     state: "ERROR",

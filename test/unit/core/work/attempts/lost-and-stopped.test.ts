@@ -16,7 +16,7 @@ describe("a lost worker", () => {
     await loseWorker(id);
 
     await harness.start();
-    await harness.worker().recover(id);
+    await harness.lostRuns().recover(id);
     await quiet();
 
     expect(harness.agents.prompts[1]).toMatch(/^\(.*interrupted.*\)\n\nFix it\n\nand this$/);
@@ -50,7 +50,7 @@ describe("a lost worker", () => {
     const { id } = await harness.create();
     const lost = await loseWorker(id);
     await harness.start();
-    await harness.worker().recover(id);
+    await harness.lostRuns().recover(id);
     await quiet();
     const events = await harness.events(id);
 
@@ -68,7 +68,7 @@ describe("a lost worker", () => {
     const { id } = await harness.create();
     for (let index = 0; index < 3; index += 1) {
       await loseWorker(id);
-      await harness.worker().recover(id);
+      await harness.lostRuns().recover(id);
     }
 
     const run = await harness.run(id);
@@ -84,7 +84,7 @@ describe("a lost worker", () => {
     await loseWorker(id);
     await harness.cancel(id);
 
-    await harness.worker().recover(id);
+    await harness.lostRuns().recover(id);
 
     expect(await harness.run(id)).toMatchObject({ state: "CANCELLED" });
     expect(await harness.run(id)).not.toHaveProperty("lease");
@@ -94,7 +94,7 @@ describe("a lost worker", () => {
     const { id } = await harness.create();
     await loseWorker(id, LEASE_MS / 2);
 
-    await harness.worker().recover(id);
+    await harness.lostRuns().recover(id);
     await harness.worker().work(id, new AbortController().signal);
 
     expect(await harness.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
@@ -252,44 +252,44 @@ describe("a database that is unavailable for longer than a lease", () => {
   test("a storage that could be read and not written takes no run from its live worker", async () => {
     const { id } = await harness.create();
     await loseWorker(id);
-    const maintenance = harness.maintenance();
-    await maintenance.recoverLost();
+    const lostRuns = harness.lostRuns();
+    await lostRuns.round();
     await harness.clock.advance(5_000);
 
     harness.faults.changes.push({ when: "before" });
-    await maintenance.recoverLost();
-    await maintenance.recoverLost();
+    await lostRuns.round();
+    await lostRuns.round();
 
     expect(await harness.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
     await harness.clock.advance(5_000);
-    await maintenance.recoverLost();
+    await lostRuns.round();
     expect(await harness.run(id)).toMatchObject({ state: "QUEUED" });
   });
 
   test("a worker counts as lost only if its lease expired after the database returned", async () => {
     const { id } = await harness.create();
     await loseWorker(id);
-    const maintenance = harness.maintenance();
-    await maintenance.recoverLost();
+    const lostRuns = harness.lostRuns();
+    await lostRuns.round();
 
     harness.faults.isAway = true;
-    await maintenance.recoverLost();
+    await lostRuns.round();
     await harness.clock.advance(LEASE_MS);
     harness.faults.isAway = false;
-    await maintenance.recoverLost();
+    await lostRuns.round();
 
     expect(await harness.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
     await harness.clock.advance(5_000);
-    await maintenance.recoverLost();
+    await lostRuns.round();
     expect(await harness.run(id)).toMatchObject({ state: "QUEUED" });
   });
 });
 
 /** Starts a janitor that looks at once and then as often as in a worker. */
 function startLooking(): () => void {
-  const maintenance = harness.maintenance();
-  void maintenance.recoverLost();
-  return harness.clock.every(2_500, () => void maintenance.recoverLost());
+  const lostRuns = harness.lostRuns();
+  void lostRuns.round();
+  return harness.clock.every(2_500, () => void lostRuns.round());
 }
 
 /** Loses a worker: its time stands still and it receives no notifications, so it does not know that it is lost. */

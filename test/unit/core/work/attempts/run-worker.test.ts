@@ -256,7 +256,7 @@ describe("a worked run", () => {
     await harness.clock.advance(2 * LEASE_MS);
 
     expect(harness.clock.pending).toBe(0);
-    await harness.worker().recover(id);
+    await harness.lostRuns().recover(id);
     expect(await harness.run(id)).not.toHaveProperty("lease");
   });
 

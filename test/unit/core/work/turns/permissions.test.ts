@@ -355,6 +355,6 @@ async function aRunWithAnAnswerThatNobodyTook(): Promise<Run> {
   await quiet();
   await answer(run, "p1", "allow");
   await harness.clock.advance(2 * LEASE_MS);
-  await harness.worker().recover(run.id);
+  await harness.lostRuns().recover(run.id);
   return run;
 }

@@ -148,7 +148,7 @@ describe("a steering follow-up", () => {
     await harness.followUp(id, "mind the tests", "steer");
     expect(harness.agents.steered).toEqual(["mind the tests"]);
     await harness.clock.advance(2 * LEASE_MS);
-    await harness.worker().recover(id);
+    await harness.lostRuns().recover(id);
 
     await harness.start();
     await quiet();

@@ -144,7 +144,7 @@ describe("the quota running_runs", () => {
     expect(await statesOf(lost, waiting)).toEqual(["INPROGRESS", "QUEUED"]);
 
     await harness.clock.advance(30_000);
-    await harness.worker().recover(lost);
+    await harness.lostRuns().recover(lost);
     await quiet();
 
     expect((await statesOf(lost, waiting)).filter((state) => state === "INPROGRESS")).toHaveLength(1);

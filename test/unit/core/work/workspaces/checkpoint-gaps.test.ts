@@ -137,7 +137,7 @@ test.each([true, false])(
     alone.workspaces.isOwnCopy = isOwnCopy;
 
     await alone.start();
-    await alone.worker().recover(id);
+    await alone.lostRuns().recover(id);
     await quiet();
 
     const { state, warnings = [] } = await alone.run(id);

@@ -149,7 +149,7 @@ test("a run whose worker is lost within a turn continues with the files of minut
   await harness.clock.advance(2 * LEASE_MS);
   harness.workspaces.isOwnCopy = false;
 
-  await harness.worker({ disk: "disk-2", worker: "worker-2" }).recover(run.id);
+  await harness.lostRuns().recover(run.id);
   await harness.worker({ disk: "disk-2", worker: "worker-2" }).work(run.id, NEVER);
 
   const time = checkpointAt?.toISOString().slice(0, 19).replace("T", " ");
