@@ -32,6 +32,15 @@ const UPDATED = `
   updated_at = CASE WHEN given.events = '[]' THEN runs.updated_at ELSE greatest(runs.updated_at, given.at) END`;
 
 /**
+ * The run's newest event before this change. No event is dated before it, although `now()` is when a transaction began:
+ * it may have waited for the change of another one, and the clock of the database may have been set back.
+ */
+const NEWEST = `
+  LATERAL (
+    SELECT max(at) AS at FROM run_events
+    WHERE run_id = changed.id AND seq = changed.last_seq - jsonb_array_length(given.events)) AS newest`;
+
+/**
  * Everything depends on the run being unchanged since the decision, and on the API key and the sign-in of the caller.
  * Otherwise nothing is stored.
  */
@@ -53,9 +62,9 @@ const statement = (lease: keyof typeof LEASES) => `
       AND (given.share_link_id IS NULL OR given.share_link_id IN (SELECT id FROM shared))
     RETURNING runs.*),
   logged AS (
-    INSERT INTO run_events (run_id, seq, turn, kind, body)
-    SELECT changed.id, event.seq, event.turn, event.body ->> 'kind', event.body
-    FROM changed, given, jsonb_to_recordset(given.events) AS event (seq int, turn int, body jsonb))
+    INSERT INTO run_events (run_id, seq, turn, at, kind, body)
+    SELECT changed.id, event.seq, event.turn, greatest(now(), newest.at), event.body ->> 'kind', event.body
+    FROM changed, given, ${NEWEST}, jsonb_to_recordset(given.events) AS event (seq int, turn int, body jsonb))
   SELECT ${RUN_COLUMNS} FROM changed`;
 const TEXTS = {
   kept: statement("kept"),

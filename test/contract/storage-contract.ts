@@ -4,6 +4,7 @@ import { describeClaims } from "./storage/claims.ts";
 import { describeCreatingRuns } from "./storage/creating-runs.ts";
 import { describeEventLog } from "./storage/event-log.ts";
 import { describeEventRecoveries } from "./storage/event-recoveries.ts";
+import { describeEventTimes } from "./storage/event-times.ts";
 import { describeFiles } from "./storage/files.ts";
 import { describeFollowUps } from "./storage/follow-ups.ts";
 import { describeGeneratedLists } from "./storage/generated-lists.ts";
@@ -53,6 +54,7 @@ export function describeStorage(name: string, open: OpenStorage): void {
     describeQuotas(harness);
     describeWorkers(harness);
     describeClaims(open);
+    describeEventTimes(open);
     describeThreads(harness);
     describeSettings(harness);
     describeInbox(harness);

@@ -26,6 +26,7 @@ export interface LoggedRun {
 
 export interface LogEntry {
   readonly seq: number;
+  readonly atMs: number;
   readonly kind: string;
   readonly body: {
     readonly state?: string;
@@ -46,7 +47,7 @@ export function isEnded(state: string | undefined): boolean {
 export async function readLogs(client: Client): Promise<readonly LoggedRun[]> {
   const { rows } = await client.query<LoggedRun>(`
     SELECT id::text, state, last_seq, coalesce((
-      SELECT json_agg(json_build_object('seq', seq, 'kind', kind, 'body', body) ORDER BY seq)
+      SELECT json_agg(json_build_object('seq', seq, 'atMs', extract(epoch FROM at) * 1000, 'kind', kind, 'body', body) ORDER BY seq)
         FROM run_events WHERE run_id = runs.id), '[]') AS events
       FROM runs`);
   return rows;
@@ -60,7 +61,9 @@ export async function findBrokenLogs(client: Client): Promise<readonly string[]>
 
 function findHoles({ id, last_seq: lastSeq, events }: LoggedRun): readonly string[] {
   const isDense = events.every(({ seq }, index) => seq === index + 1);
+  const early = events.filter(({ atMs }, index) => atMs < (events[index - 1]?.atMs ?? atMs));
   return [
+    ...early.map(({ seq }) => `I3 run ${id} dates event ${seq} before the event before it`),
     ...(isDense ? [] : [`I3 run ${id} has events ${events.map(({ seq }) => seq).join(", ")}`]),
     ...(lastSeq === (events.at(-1)?.seq ?? 0)
       ? []

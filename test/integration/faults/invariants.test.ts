@@ -119,9 +119,14 @@ describe("I2: runs change state only by the transition table", () => {
   });
 });
 
-describe("I3: the events of a run have no gap and replay to its state", () => {
+describe("I3: the events of a run have no gap, are dated in their order and replay to its state", () => {
   test.each([
     ["a hole", "DELETE FROM run_events WHERE seq = 3", "has events 1, 2, 4"],
+    [
+      "a time that goes back",
+      "UPDATE run_events SET at = at - interval '1 hour' WHERE seq = 3",
+      "dates event 3 before",
+    ],
     ["a log that is longer than is said", "UPDATE runs SET last_seq = last_seq - 1", "says"],
     [
       "a state that the log does not know",

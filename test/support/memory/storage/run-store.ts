@@ -205,7 +205,8 @@ function store(tx: Tx, row: RunRow, change: RunChange): Run {
 }
 
 function addEvents({ tables, now }: Tx, { id }: Run, lastSeq: number, added: RunChange["events"]): void {
-  const at = new Date(now);
+  const before = tables.events.get(id)?.at(-1)?.at.getTime() ?? now;
+  const at = new Date(Math.max(now, before));
   const events = added.map(({ turn, body }, index) => ({
     runId: id,
     seq: lastSeq + index + 1,
