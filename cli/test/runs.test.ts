@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { CliHarness } from "./cli-harness.ts";
 
 /** The timeout is generous because other tests may run at the same time. */
@@ -80,6 +80,54 @@ describe("runs", () => {
         budget: { max_cost_usd: 5, max_minutes: 30 },
         permission_policy: "ask",
       },
+    });
+  });
+
+  describe("a clone of a repository that the server cannot read", () => {
+    let clone: string;
+    beforeAll(async () => {
+      clone = join(folder, "private-clone");
+      await run("git", ["init", "-q", clone]);
+      await run("git", ["-C", clone, "remote", "add", "origin", "git@github.com:acme/private.git"]);
+    });
+
+    test("a run that does not name it works without it, and says so first", async () => {
+      const { code, stdout } = await errand(["run", "say hello", "--follow"], { cwd: clone });
+
+      expect(code).toBe(0);
+      const [first] = stdout.split("\n").filter((line) => !line.startsWith("http"));
+      expect(first).toMatch(
+        /^! The run works without the repository acme\/private, .+ There is no repository/,
+      );
+      expect(stdout).toContain("hello");
+      const made = await json(["runs", "get", "@last"]);
+      expect(made).toMatchObject({
+        state: "SUCCEEDED",
+        agent_config: { repository: "acme/private", repository_guessed: true },
+        warnings: [first?.slice(2)],
+      });
+    });
+
+    test.each([
+      ["--repo", "acme/private"],
+      ["--ref", "main"],
+    ])("a run with %s %s fails", async (...options) => {
+      const { code } = await errand(["run", "say hello", "--wait", ...options], { cwd: clone });
+
+      expect(code).toBe(1);
+      const { agent_config, state } = await json(["runs", "get", "@last"]);
+      expect(state).toBe("FAILED");
+      expect(agent_config).not.toHaveProperty("repository_guessed");
+    });
+
+    test("a configuration file that says where to work leaves nothing to guess", async () => {
+      const file = join(folder, "place.json");
+      await writeFile(file, JSON.stringify({ repository: "acme/widgets" }));
+
+      await output(["run", "say hello", "--wait", "--config-file", file], { cwd: clone });
+
+      const { agent_config } = await json(["runs", "get", "@last"]);
+      expect(agent_config).toEqual({ repository: "acme/widgets" });
     });
   });
 

@@ -115,13 +115,13 @@ export const RUN_CONFIG: z.ZodType<RunConfig> = z.looseObject({
   permission_policy: z.exactOptional(z.enum(["allow", "ask"])),
   session_sharing: z.exactOptional(z.looseObject({ public_access: z.exactOptional(z.enum(SHARE_ACCESSES)) })),
   repository: text,
+  repository_guessed: z.exactOptional(z.boolean()),
   ref: text,
   pull_request: z.exactOptional(z.enum(PULL_REQUEST_SETTINGS)),
 } satisfies MembersOf<RunConfig>);
 
 /** Members that have no effect and are given back. */
 export const OTHER_MEMBERS: z.ZodType<Readonly<Record<string, unknown>>> = recordOf(z.unknown());
-
 export const QUOTAS: z.ZodType<readonly Quota[]> = z.array(
   z.looseObject({
     name: z.enum(QUOTA_NAMES),

@@ -1,13 +1,16 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isSameRepository } from "../core/model/repositories/repository-name.ts";
+import { AppError, messageWithRemedy, StorageUnavailable } from "../core/basics/errors.ts";
+import { isSameRepository, type RepositoryName } from "../core/model/repositories/repository-name.ts";
 import type { SkillPlace } from "../core/model/skills/skill.ts";
-import type { PlannedRepository } from "../core/model/workspaces/workspace.ts";
+import type { PlannedRepository, UnreadRepository } from "../core/model/workspaces/workspace.ts";
 import type { InitialContents, Preparation } from "../core/ports/workspace-provider.ts";
+import type { FoundCommit } from "../git/repository-clones.ts";
 import { writeManifest } from "./base-manifest.ts";
 import { findGivenState } from "./changes/given-state.ts";
 import { environmentKey, setupOf } from "./environment-key.ts";
 import { writeInputFiles } from "./input-files.ts";
+import { removeTree } from "./remove-tree.ts";
 import { foldersFor } from "./repository-folders.ts";
 import { findSetupScripts } from "./repository-setup.ts";
 import type { RunDirectory } from "./run-directory.ts";
@@ -17,9 +20,13 @@ import type { Step, Steps } from "./steps.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 import type { ClonedRepository, WorkspaceRecord } from "./workspace-record.ts";
 
+/** A host that does not answer delays a run no longer for a repository that nobody named. */
+const GUESS_MS = 30_000;
+
 interface Planned {
   readonly repository: ClonedRepository;
   readonly step: Step;
+  readonly isGuessed: boolean;
 }
 
 export interface NewWorkspaceOptions {
@@ -36,9 +43,15 @@ export interface NewWorkspaceOptions {
 export class NewWorkspace {
   readonly #options: NewWorkspaceOptions;
   readonly #planned: Planned[] = [];
+  #unread: UnreadRepository | undefined;
 
   constructor(options: NewWorkspaceOptions) {
     this.#options = options;
+  }
+
+  /** The guessed repository that could not be read. */
+  get unread(): UnreadRepository | undefined {
+    return this.#unread;
   }
 
   /** Fills the run directory. `before`: it already contains the files of another run, described by this record. */
@@ -85,19 +98,43 @@ export class NewWorkspace {
     }
   }
 
-  async #findNew({ isUntrusted, name, owner, ref }: PlannedRepository, folder: string): Promise<void> {
-    const { deps, preparation, steps } = this.#options;
-    const { signal, teamId, withoutTeamToken = false } = preparation;
-    const step = steps.begin(`Clone ${owner}/${name}`);
+  async #findNew(planned: PlannedRepository, folder: string): Promise<void> {
+    const { isGuessed = false, isUntrusted, name, owner, ref } = planned;
+    const { signal } = this.#options.preparation;
+    // The step of a guess is shown only if the guess was right.
+    const guessed = isGuessed ? await this.#findGuessed(planned) : undefined;
+    if (isGuessed && guessed === undefined) {
+      return;
+    }
+    const step = this.#options.steps.begin(`Clone ${owner}/${name}`);
     // The commit is not known yet, but the step must be ended in any case.
-    this.#planned.push({ repository: { owner, name, folder, commit: "" }, step });
-    const found = await deps.repositories.find({ teamId, withoutTeamToken, owner, name }, ref, signal);
+    this.#planned.push({ repository: { owner, name, folder, commit: "" }, step, isGuessed });
+    const found = guessed ?? (await this.#findCommit(planned, signal));
     const repository = { ...found, folder, ...(isUntrusted && { isUntrusted }) };
-    this.#planned.splice(-1, 1, { repository, step });
+    this.#planned.splice(-1, 1, { repository, step, isGuessed });
     step.say(`${found.branch ?? ref ?? "HEAD"} at ${found.commit}`);
     if (isUntrusted) {
       step.say(", without the files that configure agents");
     }
+  }
+
+  #findCommit({ name, owner, ref }: PlannedRepository, signal: AbortSignal): Promise<FoundCommit> {
+    const { teamId, withoutTeamToken = false } = this.#options.preparation;
+    return this.#options.deps.repositories.find({ teamId, withoutTeamToken, owner, name }, ref, signal);
+  }
+
+  async #findGuessed(planned: PlannedRepository): Promise<FoundCommit | undefined> {
+    const limited = AbortSignal.any([this.#options.preparation.signal, AbortSignal.timeout(GUESS_MS)]);
+    return this.#findCommit(planned, limited).catch((error) => this.#leaveOut(planned, error));
+  }
+
+  /** No guess fails a run. */
+  #leaveOut({ name, owner }: RepositoryName, error: unknown): undefined {
+    const isExpected = error instanceof AppError && !(error instanceof StorageUnavailable);
+    if (!isExpected || this.#options.preparation.signal.aborted) {
+      throw error;
+    }
+    this.#unread = { repository: `${owner}/${name}`, reason: messageWithRemedy(error) };
   }
 
   async #findAgain(repository: ClonedRepository): Promise<void> {
@@ -105,7 +142,7 @@ export class NewWorkspace {
     const { signal, teamId, withoutTeamToken = false } = preparation;
     const { branch = "HEAD", commit, name, owner } = repository;
     const step = steps.begin(`Clone ${owner}/${name}`);
-    this.#planned.push({ repository, step });
+    this.#planned.push({ repository, step, isGuessed: false });
     await deps.repositories.find({ teamId, withoutTeamToken, owner, name }, undefined, signal);
     step.say(`${branch} at ${commit}`);
   }
@@ -163,7 +200,8 @@ export class NewWorkspace {
     const { deps, preparation, run, steps } = this.#options;
     const cloned: ClonedRepository[] = [];
     for (const each of this.#planned) {
-      cloned.push(await this.#clone(each));
+      const repository = each.isGuessed ? await this.#cloneGuessed(each) : await this.#clone(each);
+      cloned.push(...(repository === undefined ? [] : [repository]));
     }
     const repositories = [...(before?.repositories ?? []), ...cloned];
     const record = { place: run.placeFor(deps.sandbox), setup: setupOf(preparation), repositories };
@@ -177,7 +215,7 @@ export class NewWorkspace {
     }
     await setUp(deps, preparation, await run.workspaceOf(record, deps.sandbox), steps, commands);
     const ready = { ...record, repositories: await this.#noteGiven(record) };
-    if (key !== undefined && commands.length > 0) {
+    if (key !== undefined && commands.length > 0 && cloned.length === this.#planned.length) {
       await deps.prepared.keep(run.path, key, ready, this.#givenPlaces());
     }
     return ready;
@@ -219,6 +257,16 @@ export class NewWorkspace {
     endWith(step, isShallow ? ", without its history, which is too large" : "");
     // The author of a fork must not write into a pull request.
     return { ...repository, ...(template === undefined || repository.isUntrusted ? {} : { template }) };
+  }
+
+  async #cloneGuessed(planned: Planned): Promise<ClonedRepository | undefined> {
+    try {
+      return await this.#clone(planned);
+    } catch (error) {
+      planned.step.end("failed");
+      await removeTree(join(this.#options.run.directory, planned.repository.folder));
+      return this.#leaveOut(planned.repository, error);
+    }
   }
 
   async #writeBeginning(): Promise<void> {

@@ -80,8 +80,8 @@ async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<P
   try {
     const { isNewerElsewhere = false, stored } = preparation;
     const isOwnCopy = !isNewerElsewhere && continues(await run.findCheckpoints(), stored?.checkpoint);
-    const gone = isOwnCopy ? await continueHere(deps, run) : await build(deps, preparation, run);
-    return { ...(await run.workspace(deps.sandbox)), isOwnCopy, ...(gone === undefined ? {} : { gone }) };
+    const lacks = isOwnCopy ? await continueHere(deps, run) : await build(deps, preparation, run);
+    return { ...(await run.workspace(deps.sandbox)), isOwnCopy, ...lacks };
   } catch (error) {
     // The blob store already says whether a retry can help.
     if (error instanceof AppError) {
@@ -97,21 +97,19 @@ async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<P
 }
 
 /** An earlier version, or a worker with another sandbox, may have shown the files at other paths. */
-async function continueHere({ sandbox }: WorkspaceDeps, run: RunDirectory): Promise<undefined> {
+async function continueHere({ sandbox }: WorkspaceDeps, run: RunDirectory): Promise<Lacks> {
   const record = await readRecord(run.path);
   const place = run.placeFor(sandbox);
   if (record.place !== place) {
     await relocate(run.path, record.place, place);
     await writeRecord(run.path, { ...record, place });
   }
+  return {};
 }
 
-/** Returns what is no longer stored. */
-async function build(
-  deps: WorkspaceDeps,
-  preparation: Preparation,
-  run: RunDirectory,
-): Promise<GoneFiles | undefined> {
+type Lacks = Pick<PreparedWorkspace, "gone" | "unread">;
+
+async function build(deps: WorkspaceDeps, preparation: Preparation, run: RunDirectory): Promise<Lacks> {
   const { stored, report } = preparation;
   const steps = new Steps(report);
   const restore = ({ archives, gone }: FoundArchives) =>
@@ -126,7 +124,7 @@ async function build(
       restored = await restore(found);
       return restored.record;
     });
-    return restored?.gone;
+    return { gone: restored?.gone };
   }
   const initialContents = await preparation.initialContents();
   const { stored: before } = initialContents;
@@ -136,7 +134,7 @@ async function build(
     restored = found === undefined ? undefined : await restore(found);
     return first.make(restored?.record);
   });
-  return restored?.gone;
+  return { gone: restored?.gone, unread: first.unread };
 }
 
 interface FoundArchives {

@@ -146,12 +146,15 @@ async function requestOf(
   const text = await promptOf(cli, options, prompt);
   const chosen = options.env ?? environment;
   const environment_id = chosen === undefined ? undefined : await environmentUid(cli, chosen);
-  const config: AmbientAgentConfig = {
+  const known: AmbientAgentConfig = {
     ...(options.configFile === undefined ? {} : await readJson(options.configFile)),
     ...agent.config,
-    ...(await repositoryOf(cli, options, environment_id)),
+    ...definedMembers({ environment_id }),
+  };
+  const config: AmbientAgentConfig = {
+    ...known,
+    ...(await repositoryOf(cli, options, known)),
     ...definedMembers({
-      environment_id,
       model_id: options.model ?? model,
       name: options.name,
       mcp_servers: options.mcp === undefined ? undefined : await mcpServersOf(options.mcp),
@@ -214,13 +217,18 @@ async function agentOf(
   return named === undefined ? { config: { harness: { type: name } } } : { uid: named.uid };
 }
 
+/**
+ * The repository of the current directory is a guess, if nothing else says where to work. `--pr` and `--ref` are about
+ * it, so with them it is meant.
+ */
 async function repositoryOf(
   cli: Cli,
   { pr, ref, repo }: RunOptions,
-  environmentId: string | undefined,
-): Promise<Pick<AmbientAgentConfig, "repository" | "ref" | "pull_request">> {
-  const local = repo === undefined && environmentId === undefined ? await localRepository() : undefined;
-  const repository = typeof repo === "string" ? repo : local?.repository;
+  known: AmbientAgentConfig,
+): Promise<Pick<AmbientAgentConfig, "repository" | "repository_guessed" | "ref" | "pull_request">> {
+  const isPlaced = known.environment_id !== undefined || known.repository !== undefined;
+  const local = repo === undefined && !isPlaced ? await localRepository() : undefined;
+  const repository = typeof repo === "string" ? repo : (local?.repository ?? known.repository);
   if (repository === undefined) {
     if (pr !== undefined || ref !== undefined) {
       throw new UsageError("--pr and --ref need a repository.", "Name it: --repo owner/name");
@@ -230,7 +238,12 @@ async function repositoryOf(
   if (local !== undefined) {
     sayLocal(cli, local, ref);
   }
-  return { repository, ...definedMembers({ ref: ref ?? local?.ref, pull_request: pr }) };
+  const isGuessed = local !== undefined && ref === undefined && pr === undefined;
+  return {
+    repository,
+    ...(isGuessed ? { repository_guessed: true } : {}),
+    ...definedMembers({ ref: ref ?? local?.ref, pull_request: pr }),
+  };
 }
 
 function sayLocal(

@@ -240,6 +240,16 @@ export const AmbientAgentConfig = z
       .describe(
         "`owner/name`: a repository in which the run works. It is added to those of the environment, if there is one.",
       ),
+    repository_guessed: withoutEffect(
+      z
+        .boolean()
+        .optional()
+        .describe(
+          "`true`: nobody named `repository`; the client guessed it, for example from the clone in which a command ran. " +
+            "If it cannot be read, the run works without it and says so, instead of failing.",
+        ),
+      ({ repository }) => !isGiven(repository),
+    ),
     ref: z
       .string()
       .optional()

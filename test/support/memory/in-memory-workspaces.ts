@@ -7,6 +7,7 @@ import type {
   ShownPath,
   StoredFiles,
   StoredWithinTurn,
+  UnreadRepository,
   Workspace,
   WorkspacePaths,
   WorkspacePlan,
@@ -29,6 +30,8 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
   readonly workFaults: Error[] = [];
   /** What the coming workspaces have lost. */
   gone: GoneFiles | undefined;
+  /** The guessed repository that the coming workspaces lack. */
+  unread: UnreadRepository | undefined;
   /** The files that every checkpoint leaves out. */
   readonly unstorable: LeftOutFile[] = [];
   /** Each error fails one coming preparation. */
@@ -78,10 +81,9 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     if (begun !== undefined) {
       this.beginnings.push(begun);
     }
-    const { gone, inside, isOwnCopy } = this;
+    const { gone, inside, isOwnCopy, unread } = this;
     return {
-      ...{ ...workspaceOf(runId, plan), isOwnCopy },
-      ...(gone === undefined ? {} : { gone }),
+      ...{ ...workspaceOf(runId, plan), gone, isOwnCopy, unread },
       ...(inside === undefined ? {} : { inside }),
     };
   }

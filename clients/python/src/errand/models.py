@@ -176,6 +176,10 @@ class AmbientAgentConfig(Model):
     """
     `owner/name`: a repository in which the run works. It is added to those of the environment, if there is one.
     """
+    repository_guessed: bool | None = None
+    """
+    `true`: nobody named `repository`; the client guessed it, for example from the clone in which a command ran. If it cannot be read, the run works without it and says so, instead of failing.
+    """
     ref: str | None = None
     """
     What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch.

@@ -178,6 +178,10 @@ export type AmbientAgentConfig = {
      */
     repository?: string;
     /**
+     * `true`: nobody named `repository`; the client guessed it, for example from the clone in which a command ran. If it cannot be read, the run works without it and says so, instead of failing.
+     */
+    repository_guessed?: boolean;
+    /**
      * What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch.
      */
     ref?: string;

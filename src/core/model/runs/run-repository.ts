@@ -7,12 +7,21 @@ import type { RunConfig } from "./run.ts";
 export interface RunRepository extends RepositoryName {
   /** A branch, tag or commit. */
   readonly ref?: string;
+  /** As in `PlannedRepository`. */
+  readonly isGuessed?: true;
 }
 
 /** Undefined: the configuration names no repository. */
-export function runRepositoryOf({ ref, repository }: RunConfig): RunRepository | undefined {
+export function runRepositoryOf(config: RunConfig): RunRepository | undefined {
+  const { ref, repository, repository_guessed: guessed } = config;
   const name = repository === undefined ? undefined : parseRepositoryName(repository);
-  return name && { ...name, ...(ref === undefined ? {} : { ref }) };
+  return (
+    name && {
+      ...name,
+      ...(ref === undefined ? {} : { ref }),
+      ...(guessed === true ? { isGuessed: true } : {}),
+    }
+  );
 }
 
 /**

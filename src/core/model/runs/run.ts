@@ -44,6 +44,8 @@ export interface RunConfig {
   };
   /** `owner/name`: a repository of the workspace, besides those of the environment. */
   readonly repository?: string;
+  /** The caller did not name `repository`: the run works without it if it cannot be read. */
+  readonly repository_guessed?: boolean;
   /** What of `repository` is checked out: a branch, tag or commit. */
   readonly ref?: string;
   /** Whether Errand opens a pull request in `repository` for changes that the agent did not push. */

@@ -27,7 +27,16 @@ export interface PreparedWorkspace extends Workspace {
   /** The files were on this worker already, so they include what no checkpoint contains. */
   readonly isOwnCopy: boolean;
   /** What was stored once and is no longer stored. Undefined: nothing. */
-  readonly gone?: GoneFiles;
+  readonly gone?: GoneFiles | undefined;
+  /** The guessed repository that a new workspace lacks, because it could not be read. Undefined: it lacks none. */
+  readonly unread?: UnreadRepository | undefined;
+}
+
+export interface UnreadRepository {
+  /** `owner/name` */
+  readonly repository: string;
+  /** Sentences for people. */
+  readonly reason: string;
 }
 
 /** How a workspace differs from its newest checkpoint. */
@@ -87,6 +96,8 @@ export interface PlannedRepository extends RepositoryName {
   readonly ref?: string;
   /** The author of the commit is no member of the team: the files by which agents are configured are not checked out. */
   readonly isUntrusted?: true;
+  /** Nobody named it: if it cannot be read, the workspace is prepared without it. */
+  readonly isGuessed?: true;
 }
 
 /**

@@ -13,7 +13,7 @@ const OF_THE_TASK = ["name", "session_sharing", "skill_spec"];
 /** Another agent may not have the same models, so these members are inherited only by the same agent. */
 const OF_THE_AGENT = ["harness", "model_id"];
 /** These members say something about the repository, so they are inherited only with it. */
-const OF_THE_REPOSITORY = ["ref", "pull_request"];
+const OF_THE_REPOSITORY = ["ref", "pull_request", "repository_guessed"];
 /** The repository in which the run was requested. */
 const OF_THE_PLACE = ["repository", "head"];
 

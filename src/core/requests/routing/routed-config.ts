@@ -91,7 +91,8 @@ export function isPlaced({ environment_id: environment, repository }: RunConfig)
 
 /** The branch and the setting of pull requests are those of the repository. */
 export function withoutPlace(config: RunConfig): RunConfig {
-  const { environment_id: _environment, repository: _repository, ...others } = config;
+  const { environment_id: _environment, repository: _repository, ...placed } = config;
+  const { repository_guessed: _guessed, ...others } = placed;
   const { pull_request: _pullRequest, ref: _ref, ...rest } = others;
   return rest;
 }

@@ -58,7 +58,13 @@ export function planOf(
   const isAdded = own !== undefined && !base.some((each) => isSameRepository(each, own));
   const { image, setupCommands = [] } = environment?.config ?? {};
   return {
-    repositories: [...base, ...(isAdded ? [own] : [])].map((each) => planned(each, own, home)),
+    repositories: [
+      ...base.map((each) => planned(each, own, home)),
+      // What the environment or the request itself names as well is no guess.
+      ...(isAdded
+        ? [{ ...planned(own, own, home), ...(own.isGuessed && { isGuessed: own.isGuessed }) }]
+        : []),
+    ],
     setupCommands,
     ...(image === undefined ? {} : { image }),
   };

@@ -6,7 +6,7 @@ import { withRefused } from "../../model/runs/run-outcome.ts";
 import { isWorkedOn, needsLease } from "../../model/runs/states.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
 import type { UnpushedWork } from "../../model/threads/notice.ts";
-import type { PreparedWorkspace } from "../../model/workspaces/workspace.ts";
+import type { PreparedWorkspace, UnreadRepository } from "../../model/workspaces/workspace.ts";
 import type { LeaseGrant } from "../../ports/stores/run-change.ts";
 import { storeLateAnswer } from "../../runs/decide-follow-up.ts";
 import type { RunEdit } from "../../runs/run-edit.ts";
@@ -61,28 +61,38 @@ export function decideRecovery(edit: RunEdit): void {
 }
 
 /**
- * Records that the workspace is ready, and tells the user what it lacks before the agent starts. Undefined when the run
- * was taken from the attempt meanwhile. From now on the newest files are on `disk`.
+ * Records that the workspace is ready, and tells the user what it lacks before the agent starts. Returns the same for the
+ * agent; undefined when the run was taken from the attempt meanwhile. From now on the newest files are on `disk`.
  */
 export function decideReady(
   edit: RunEdit,
-  workspace: Pick<PreparedWorkspace, "gone" | "isOwnCopy">,
+  workspace: Pick<PreparedWorkspace, "gone" | "isOwnCopy" | "unread">,
   disk?: string,
 ): { readonly missing?: string } | undefined {
   if (!isWorkedOn(edit.run.state)) {
     return undefined;
   }
   const missing = lostFiles(edit.run, workspace);
-  const lost = missing === undefined ? {} : { missing };
+  const unread = workspace.unread && unreadText(workspace.unread);
   edit.moveTo("CLAIMED");
   edit.set({ disk });
+  if (unread !== undefined) {
+    edit.record({ kind: "agent.notice", severity: "warning", text: unread });
+  }
+  const lost = missing === undefined ? {} : { missing };
   edit.record({ kind: "workspace.ready", restored: edit.run.checkpoint !== undefined, ...lost });
   if (missing !== undefined) {
     edit.notices.postNote(missing);
     // The user is told once. Later checkpoints contain everything that still exists.
     edit.set({ checkpointGaps: undefined });
   }
-  return lost;
+  const lostForAgent = missing === undefined ? [] : [`Files of your earlier work are missing. ${missing}`];
+  const forAgent = [...lostForAgent, ...(unread === undefined ? [] : [unread])];
+  return forAgent.length === 0 ? {} : { missing: forAgent.join("\n") };
+}
+
+function unreadText({ reason, repository }: UnreadRepository): string {
+  return `The run works without the repository ${repository}, which nobody named and which could not be read. ${reason}`;
 }
 
 /** Ends a run that only prepares its workspace. */

@@ -10,7 +10,7 @@ export interface TurnInput {
   readonly again: boolean;
   /** The earlier conversation, for an agent that does not know it. */
   readonly earlier?: string;
-  /** What the workspace has lost. */
+  /** What the workspace lacks, in sentences for the agent. */
   readonly missing?: string;
   /** The files of the request and of the follow-ups. */
   readonly files?: readonly FileInWorkspace[];
@@ -39,7 +39,7 @@ export function turnText({
       ? ""
       : fenced("The earlier messages of this conversation, for your information", earlier),
     again ? "(Your work on the following was interrupted. Look at what is already done, and continue.)" : "",
-    missing === undefined ? "" : `(Files of your earlier work are missing. ${missing})`,
+    missing === undefined ? "" : `(${missing})`,
     run.turn === 1 && run.context !== undefined ? fenced(CONTEXT_LABEL, run.context) : "",
     ...words,
     files.length === 0

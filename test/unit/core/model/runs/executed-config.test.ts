@@ -92,6 +92,7 @@ const COVERED: Readonly<Record<string, Readonly<Record<string, keyof ExecutedCon
     pull_request: "pullRequest",
     ref: "repositories",
     repository: "repositories",
+    repository_guessed: "not: only whether the run fails without the repository",
     session_sharing: "not: who reads the run",
     skill_spec: "skills",
     skills: "skills",
