@@ -13,6 +13,7 @@ import {
   objectionTo,
   requestInputs,
 } from "./approval.ts";
+import { endAsCancelled } from "./decide-cancel.ts";
 import type { RunEdit } from "./run-edit.ts";
 
 export interface ApprovalDecision {
@@ -138,7 +139,7 @@ function moveRun(edit: RunEdit, decision: ApprovalDecision): void {
   if (decision.approve) {
     edit.moveTo("QUEUED", { reason: message });
   } else {
-    edit.moveTo("CANCELLED", { status: { message } });
+    endAsCancelled(edit, decision.decidedBy, message);
   }
 }
 

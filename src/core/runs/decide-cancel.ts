@@ -1,10 +1,11 @@
 import { AppError } from "../basics/errors.ts";
+import type { PrincipalId } from "../basics/ids.ts";
 import type { Viewer } from "../model/people/principal.ts";
 import { isEnded, STATE_PHRASES } from "../model/runs/states.ts";
 import type { RunEdit } from "./run-edit.ts";
 
 /**
- * Cancels the run at once and withdraws what was held for it, because the next follow-up would release all of that. A live attempt keeps its lease until its processes are gone: its `RunWatch` sees the new state
+ * Cancels the run at once. A live attempt keeps its lease until its processes are gone: its `RunWatch` sees the new state
  * and stops the agent. Cancelling twice is not an error; cancelling a run that ended in another state is one. `why` is
  * shown with the state. Returns whether the state changed.
  */
@@ -18,14 +19,19 @@ export function decideCancel(edit: RunEdit, by: Canceller, why = cancelledBy(by)
       remedy: "There is nothing to cancel. Send a follow-up to continue the run.",
     });
   }
+  endAsCancelled(edit, by.id, why);
+  return true;
+}
+
+/** Withdraws what was held for the run and says so, because the next follow-up would release all of that. */
+export function endAsCancelled(edit: RunEdit, by: PrincipalId, why: string): void {
   edit.set({ turnOpen: false, answer: undefined });
   const held = edit.waiting;
   for (const followUp of held) {
-    edit.withdrawFollowUp(followUp, by.id);
+    edit.withdrawFollowUp(followUp, by);
   }
   const message = held.length === 0 ? why : `${why} ${withdrawn(held.length)}`;
   edit.moveTo("CANCELLED", { status: { message } });
-  return true;
 }
 
 type Canceller = Pick<Viewer, "displayName" | "id">;

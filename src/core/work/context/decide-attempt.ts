@@ -201,19 +201,27 @@ export function decideTurnEnd(
 }
 
 /**
- * Ends the run with a failure. Follow-ups that arrived during the turn restart it. Before the first turn they wait
- * for the next follow-up, because the same failure would repeat for ever.
+ * Ends the run with a failure. Follow-ups that arrived during the turn restart it. Outside of a turn they wait for the next
+ * follow-up, because the same failure would repeat for ever, and the status says so.
  */
 export function decideFailure(edit: RunEdit, status: RunFailure): void {
   if (!isWorkedOn(edit.run.state)) {
     return;
   }
-  const wasInTurn = edit.run.turnOpen;
+  const restarts = edit.run.turnOpen && edit.deliverable.length > 0;
+  const held = edit.waiting.filter(({ isAnswer }) => isAnswer !== true).length;
   edit.set({ turnOpen: false, lostAttempts: 0, answer: undefined });
-  edit.moveTo(endStateOf(status.errorCode), { status });
-  if (wasInTurn && edit.deliverable.length > 0) {
+  const message = restarts || held === 0 ? status.message : `${status.message} ${heldText(held)}`;
+  edit.moveTo(endStateOf(status.errorCode), { status: { ...status, message } });
+  if (restarts) {
     edit.moveTo("QUEUED", { reason: "A follow-up was waiting." });
   }
+}
+
+function heldText(count: number): string {
+  return count === 1
+    ? "One follow-up was not given to the agent and is held."
+    : `${count} follow-ups were not given to the agent and are held.`;
 }
 
 export interface HandBack {

@@ -30,8 +30,10 @@ async function endOf(id: RunId): Promise<unknown> {
   return [state, statusMessage?.errorCode, statusMessage?.message];
 }
 
-function exceeded(what: string): unknown {
-  return ["FAILED", "budget_exceeded", `The budget of this run is used up: ${what}.`];
+const HELD = " One follow-up was not given to the agent and is held.";
+
+function exceeded(what: string, then = ""): unknown {
+  return ["FAILED", "budget_exceeded", `The budget of this run is used up: ${what}.${then}`];
 }
 
 /** Scripts a turn that uses this much by the gateway's count and then continues. */
@@ -109,7 +111,7 @@ describe("a budget", () => {
     });
     await quiet();
 
-    expect(await endOf(id)).toEqual(exceeded("60 of 59 tokens"));
+    expect(await endOf(id)).toEqual(exceeded("60 of 59 tokens", HELD));
     expect(harness.agents.prompts).toHaveLength(1);
   });
 
@@ -185,7 +187,7 @@ describe("a budget", () => {
 
       await harness.followUp(id, "more");
 
-      expect(await endOf(id)).toEqual(exceeded(usage));
+      expect(await endOf(id)).toEqual(exceeded(usage, HELD));
       expect(await harness.run(id)).not.toHaveProperty("lease");
       expect([harness.agents.starts.length, harness.gateways.opened.length]).toEqual([1, 1]);
     },
@@ -198,7 +200,7 @@ describe("a budget", () => {
 
     await harness.followUp(id, "more");
 
-    expect(await endOf(id)).toEqual(exceeded("1.0 of 1 minutes of work"));
+    expect(await endOf(id)).toEqual(exceeded("1.0 of 1 minutes of work", HELD));
     expect(harness.agents.starts).toHaveLength(1);
   });
 
@@ -211,7 +213,7 @@ describe("a budget", () => {
     });
     await quiet();
 
-    expect(await endOf(id)).toEqual(exceeded("1 of 1 turns"));
+    expect(await endOf(id)).toEqual(exceeded("1 of 1 turns", HELD));
     expect(harness.agents.prompts).toHaveLength(1);
     expect(await harness.run(id)).not.toHaveProperty("lease");
   });
