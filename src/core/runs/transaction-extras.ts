@@ -27,7 +27,7 @@ export interface TransactionExtras {
   /** Builds the response that is stored under the caller's idempotency key. */
   readonly responseFor?: (result: FollowUpResult) => IdempotentResponse;
   /** Posted to the thread of `threadNotices` too, after what the change did with a follow-up is known. */
-  readonly noticesFor?: (effect: FollowUpEffect) => readonly Notice[];
+  readonly noticesFor?: (effect: FollowUpEffect, run: Run) => readonly Notice[];
 }
 
 export interface FollowUpResult extends FollowUpEffect {
@@ -49,7 +49,7 @@ export function addExtras(
   }
   edit.startAfter(startAfterMs);
   const { noticesFor, threadNotices } = extras;
-  for (const notice of [...(threadNotices?.notices ?? []), ...(noticesFor?.(effect) ?? [])]) {
+  for (const notice of [...(threadNotices?.notices ?? []), ...(noticesFor?.(effect, edit.run) ?? [])]) {
     edit.notices.post(notice, threadNotices?.threadId);
   }
   if (inboxResult !== undefined) {

@@ -120,7 +120,7 @@ export interface CardWorkspace {
 
 /** Said where a question cannot be shown as a whole, or contains characters that nobody sees. */
 export const ONLY_ON_PAGE =
-  "It can be allowed only on the page of the run, because a part of it is cut or hidden here.";
+  "It can be allowed only on the page of the run, because a part of it is cut or hidden here. An answer applies to all of it.";
 
 export interface CardQuestion extends Pick<PermissionRequest, "permissionId" | "title"> {
   /** What the call would do and the agent's words. Absent in rows of earlier versions: the title. */

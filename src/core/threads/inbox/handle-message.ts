@@ -1,6 +1,7 @@
+import { shownQuestion } from "../../model/runs/question-text.ts";
 import type { Run } from "../../model/runs/run.ts";
 import { isEnded, STATE_PHRASES } from "../../model/runs/states.ts";
-import type { Notice } from "../../model/threads/notice.ts";
+import { type Notice, ONLY_ON_PAGE } from "../../model/threads/notice.ts";
 import { wordsFirst } from "../../model/threads/own-words.ts";
 import type { ThreadBinding } from "../../model/threads/thread.ts";
 import type { Disposition } from "../../ports/stores/inbox-result.ts";
@@ -209,7 +210,7 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
   };
   const extras = {
     ...completing(context, "follow_up"),
-    noticesFor: (effect: FollowUpEffect) => noticesFor(effect, context),
+    noticesFor: (effect: FollowUpEffect, run: Run) => noticesFor(effect, run, context, deps.runs),
   };
   await invite(context, deps);
   await deps.runs.followUp(currentRun(context), author, input, extras);
@@ -219,18 +220,25 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
 /** An answer has no turn that would end it. The author of another text learns that the run still waits for an answer. */
 function noticesFor(
   { followUpId, questionOpen }: FollowUpEffect,
+  run: Run,
   context: AuthorizedContext,
+  runs: Pick<InboxDeps["runs"], "sessionLink">,
 ): readonly Notice[] {
   if (followUpId === undefined) {
     return endedNotice(context, "done");
   }
-  const isOpen = questionOpen === true && !isReport(context.message);
-  return isOpen ? [replyNotice(context, QUESTION_OPEN)] : [];
+  if (questionOpen !== true || isReport(context.message)) {
+    return [];
+  }
+  const isWhole = run.permission === undefined || shownQuestion(run.permission).isWhole;
+  const how = isWhole
+    ? ANSWER_IN_WORDS
+    : `Its question is still open. ${ONLY_ON_PAGE} ${runs.sessionLink(run)}`;
+  return [replyNotice(context, `The agent gets this message with its next turn. ${how}`)];
 }
 
-const QUESTION_OPEN =
-  "The agent gets this message with its next turn. Its question is still open, because this was no answer: answer with " +
-  "yes, no or the name of an option, and nothing else.";
+const ANSWER_IN_WORDS =
+  "Its question is still open, because this was no answer: answer with yes, no or the name of an option, and nothing else.";
 
 /** Stops the run of the thread, and requests in it that wait for a choice. */
 async function stop(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {

@@ -29,6 +29,41 @@ test("a text in a thread that is no answer leaves the question open, and the thr
   ]);
 });
 
+test.each(["yes", "yes, but why?"])(
+  "the reply %j to a question that is shown only in part asks for no word, and says where the whole is",
+  async (text) => {
+    const harness = new InboxHarness();
+    await harness.start();
+    const { id } = await harness.aBlockedRun({ command: `echo ${"x".repeat(5_000)}; rm -rf /` });
+
+    await harness.receive({ text });
+    await quiet();
+
+    const run = await harness.run(id);
+    expect([run.state, run.permission?.answer]).toEqual(["BLOCKED", undefined]);
+    const [reply = "", ...more] = harness.repliesShown();
+    expect(more).toEqual([]);
+    expect(reply).not.toMatch(/answer with|no answer/);
+    expect(reply).toMatch(/still open.*only on the page of the run.*An answer applies to all of it/);
+    expect(reply).toContain(harness.runs.sessionLink(run));
+  },
+);
+
+test("a plain no refuses a question that is shown only in part", async () => {
+  const harness = new InboxHarness();
+  await harness.start();
+  const { id } = await harness.aBlockedRun({
+    command: `echo ${"x".repeat(5_000)}; rm -rf /`,
+    options: [{ optionId: "no", name: "No", kind: "reject_once" }],
+  });
+
+  await harness.receive({ text: "no" });
+  await quiet();
+
+  expect((await harness.run(id)).answer).toBe("I got no");
+  expect(harness.repliesShown()).toEqual([]);
+});
+
 test("a quote, a signature and a quoted mail around an answer or a stop do not hide it", async () => {
   const harness = new InboxHarness();
   await harness.start();

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ThreadKey } from "../../../../../src/core/basics/ids.ts";
+import type { PermissionRequest } from "../../../../../src/core/model/runs/agent-update.ts";
 import type { Run } from "../../../../../src/core/model/runs/run.ts";
 import type { RunCard } from "../../../../../src/core/model/threads/notice.ts";
 import type { InboundMessage } from "../../../../../src/core/ports/thread-adapter.ts";
@@ -60,10 +61,10 @@ export class InboxHarness extends CoreHarness {
     );
   }
 
-  async aBlockedRun(): Promise<Run> {
+  async aBlockedRun(facts: Partial<PermissionRequest> = {}): Promise<Run> {
     const options = [{ optionId: "yes", name: "Yes", kind: "allow_once" }] as const;
     this.agents.scripts.push(async ({ observer, say }) => {
-      say(`I got ${await observer.permission({ permissionId: "p", title: "May I?", options })}`);
+      say(`I got ${await observer.permission({ permissionId: "p", title: "May I?", options, ...facts })}`);
       return END_TURN;
     });
     await this.receive({});
