@@ -186,6 +186,7 @@ class SessionStart {
   readonly #process: AgentProcess;
   readonly #permissions: PermissionAnswers;
   #replaying = false;
+  #isNoisy = false;
 
   constructor(options: AcpRunnerOptions, prepared: Prepared, request: AgentStart, observer: AgentObserver) {
     this.#options = options;
@@ -246,8 +247,19 @@ class SessionStart {
         // While a session is being loaded, no other request of ours is unanswered.
         this.#replaying = false;
       },
-      noise: (line) => this.#options.log.debug({ runId: this.#request.runId, line }, "agent.stdout_noise"),
+      noise: (line) => this.#logNoise(line),
     };
+  }
+
+  /** The first line is enough to see what an agent prints, and an agent may print as many as it likes. */
+  #logNoise(line: string): void {
+    const facts = { runId: this.#request.runId, agent: this.#request.agent, line };
+    if (this.#isNoisy) {
+      this.#options.log.debug(facts, "agent.stdout_noise");
+    } else {
+      this.#isNoisy = true;
+      this.#options.log.warn(facts, "agent.stdout_noise");
+    }
   }
 
   async #open(connection: ClientConnection): Promise<OpenedSession> {

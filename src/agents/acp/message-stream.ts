@@ -79,14 +79,21 @@ async function* boundedLines(stdout: Readable): AsyncGenerator<string> {
   }
 }
 
-/** Only separates messages from noise. The SDK validates the messages. */
+/** Only separates messages from noise, such as the log of an agent as JSON lines. The SDK validates the messages. */
 function parseMessage(line: string): AnyMessage | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? (value as AnyMessage) : undefined;
+    return isMessage(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isMessage(value: unknown): value is AnyMessage {
+  if (typeof value !== "object" || value === null) {
+    return false;
+  }
+  return "method" in value || ("id" in value && ("result" in value || "error" in value));
 }
 
 function tellNoise(line: string, tap: MessageTap): void {

@@ -13,7 +13,7 @@ import {
   type SetSessionModeRequest,
   type StopReason,
 } from "@agentclientprotocol/sdk/unstable";
-import { parseScript } from "./script.ts";
+import { parseScript, requestIn } from "./script.ts";
 import { MODES, SessionModes } from "./session-modes.ts";
 import { SessionStore, type StoredSession } from "./session-store.ts";
 import { doSteps } from "./steps.ts";
@@ -88,7 +88,7 @@ class DemoSessions {
     }
     const controller = new AbortController();
     this.#running.set(sessionId, controller);
-    const text = prompt.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+    const text = requestIn(prompt.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n"));
     const images = prompt.flatMap((block) => (block.type === "image" ? [imageOf(block)] : []));
     const isPlanning = this.#modes.isPlanning(sessionId);
     try {

@@ -33,6 +33,14 @@ const WORDS: readonly (readonly [RegExp, (match: RegExpExecArray) => Step])[] = 
   [new RegExp(String.raw`^read\s+(${FILE})$`, "i"), ([, file = ""]) => ({ kind: "read", file })],
 ];
 
+/** Paragraphs in parentheses at the start: notes of the server about the turn, for example after a lost worker. */
+const NOTES = /^(?:\((?:(?!\n\n)[\s\S])*\)\n\n)+(?=[\s\S]*\S)/;
+
+/** The prompt without the notes of the server. */
+export function requestIn(prompt: string): string {
+  return prompt.replace(NOTES, "");
+}
+
 /** The steps of a prompt. A prompt without a script word is one ordinary request. */
 export function parseScript(prompt: string): readonly Step[] {
   const steps = joinRequests(prompt.split(/\r?\n/).flatMap(parseLine));

@@ -11,8 +11,14 @@ import { waitFor } from "../../support/wait-for.ts";
 const RUDE_AGENT = join(import.meta.dirname, "../../fixtures/agents/rude-agent.mjs");
 
 let harness: AgentHarness | undefined;
-let noise: unknown[];
+interface Facts {
+  readonly line?: string;
+}
+/** The facts of the lines that an operator sees, and of those for debugging. */
+let warned: Facts[];
+let noise: Facts[];
 beforeEach(() => {
+  warned = [];
   noise = [];
 });
 afterEach(() => harness?.close());
@@ -27,9 +33,18 @@ describe("what an agent may do without harm", () => {
       { kind: "agent.other", name: "telepathy", data: { of: "the user" } },
       { kind: "agent.message", text: "said last" },
     ]);
-    expect(noise).toContainEqual(
-      expect.objectContaining({ line: "(node:1) Warning: something is deprecated" }),
-    );
+    expect(warned).toMatchObject([{ agent: "rude", line: "(node:1) Warning: something is deprecated" }]);
+    expect(noise.map(({ line }) => line)).toEqual(["[1,2,3]", "null"]);
+  });
+
+  test("an agent that prints without end leaves one line in the log, and that is short", async () => {
+    const { session } = await start("chatters");
+
+    await session.prompt("go");
+
+    expect(warned).toHaveLength(1);
+    expect(warned[0]?.line).toHaveLength(500);
+    expect(noise).toHaveLength(999);
   });
 
   test("the version that an agent states is cut, because each list of runs shows it", async () => {
@@ -273,7 +288,10 @@ async function startWith(
   changes: Parameters<AgentHarness["start"]>[0] = {},
   ways: Ways = {},
 ) {
-  const log = { debug: (facts: object) => void noise.push(facts), warn: () => {} };
+  const log = {
+    debug: (facts: object) => void noise.push(facts),
+    warn: (facts: object) => void warned.push(facts),
+  };
   harness = await AgentHarness.open((dataDir) =>
     createAcpRunner({
       ...BARE_RUNNER,

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { parseScript } from "../../../src/agents/demo/script.ts";
+import { parseScript, requestIn } from "../../../src/agents/demo/script.ts";
+import { type TurnInput, turnText } from "../../../src/core/work/turns/turn-input.ts";
+import { aRun } from "../../support/run-builders.ts";
 
 describe("parseScript", () => {
   test.each([
@@ -41,5 +43,28 @@ describe("parseScript", () => {
     "",
   ])("%j is an ordinary request, word for word", (prompt) => {
     expect(parseScript(prompt)).toEqual([{ kind: "request", text: prompt }]);
+  });
+});
+
+/** The notes as the server writes them, before the request. */
+const REQUEST = { run: aRun({ prompt: "say hello", turn: 1 }), followUps: [], again: false };
+
+describe("requestIn", () => {
+  test.each<[string, Partial<TurnInput>]>([
+    ["a plain prompt", {}],
+    ["an interrupted turn", { again: true }],
+    ["files that are missing", { missing: "Files are missing.\nThe run continues (as it was)." }],
+    ["an interrupted turn with missing files", { again: true, missing: "Files are missing." }],
+  ])("the request of %s is its words alone", (_what, changes) => {
+    expect(requestIn(turnText({ ...REQUEST, ...changes }))).toBe("say hello");
+  });
+
+  test.each([
+    "(a request in parentheses)",
+    "(fix) the parser\n\nand (the lexer)",
+    "say (x)\n\nsay y",
+    "()\n\n ",
+  ])("the prompt %j has no notes", (prompt) => {
+    expect(requestIn(prompt)).toBe(prompt);
   });
 });

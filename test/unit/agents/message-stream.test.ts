@@ -19,6 +19,20 @@ test("updates are delivered in order and before the response that follows them, 
   expect(passed).toEqual([ANSWER]);
 });
 
+test.each(['{"level":"info","msg":"ready"}', '{"error":"boom"}', '{"id":7}', "[1,2,3]", '"text"', "null"])(
+  "the line %s is no message, so it is noise and does not reach the SDK",
+  async (text) => {
+    const { told, tap } = recordingTap();
+    const stdout = new PassThrough();
+    const stream = openMessageStream(new PassThrough(), stdout, tap);
+
+    stdout.end(`${text}\n${line(ANSWER)}`);
+
+    expect(await collect(stream.readable)).toEqual([ANSWER]);
+    expect(told).toEqual([`noise ${text}`, "answered"]);
+  },
+);
+
 test("the message stream reads nothing while there is no room for more", async () => {
   const { told, tap } = recordingTap();
   const semaphore = Promise.withResolvers<void>();
