@@ -183,9 +183,9 @@ function branches({ base, draft, head }: z.infer<typeof pullAnswer>, number: num
     `Head: ${oneLine(head.ref, LINE_MAX)} at ${head.sha}${draft ? " (draft)" : ""}`,
   ];
   if (isFork) {
-    const owner = head.repo?.full_name ?? "a deleted repository";
+    const owner = head.repo?.full_name;
     lines.push(
-      `The head belongs to the fork ${owner}, to which nothing can be pushed.`,
+      `The head belongs to ${owner === undefined ? "a fork that was deleted" : `the fork ${owner}`}, to which nothing can be pushed.`,
       "Do not push: the work comes back as a patch, or as a pull request here if a person with write permission requested one.",
       "The workspace has the head as it was when the run was requested, without the files that configure agents and",
       "without AGENTS.md, CLAUDE.md and the like: their author is no member of the team. `git show HEAD:PATH` shows them.",

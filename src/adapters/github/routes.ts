@@ -14,6 +14,10 @@ const BODY_LIMIT_BYTES = 26 * 1024 * 1024;
 const STORE_LIMIT_MS = 5_000;
 
 const FORGED = new DeliveryProblem(401, "The SHA-256 signature is missing or wrong.");
+const FORM = new DeliveryProblem(
+  415,
+  "GitHub sends this event as a form. Set the content type of the webhook in the App's settings to application/json.",
+);
 const UNNAMED = new DeliveryProblem(400, "X-GitHub-Delivery and X-GitHub-Event are needed.");
 const MALFORMED = new DeliveryProblem(400, "The body is not what GitHub sends.");
 const NOT_STORED = new DeliveryProblem(503, "The event could not be stored. Deliver it again.");
@@ -28,14 +32,19 @@ export interface WebhookDeps {
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly deps: WebhookDeps & { readonly forged: RefusedRequests };
+  readonly deps: WebhookDeps & { readonly forged: RefusedRequests; readonly forms: RefusedRequests };
 }
 
 /** Serves `POST /webhooks/github`, in a scope of its own, so that only these bodies stay unparsed. */
 export function webhookRoutes(webhookDeps: WebhookDeps): FastifyPluginAsync {
-  const deps = { ...webhookDeps, forged: new RefusedRequests(webhookDeps.log, "github.webhook.rejected") };
+  const { log } = webhookDeps;
+  const deps = {
+    ...webhookDeps,
+    forged: new RefusedRequests(log, "github.webhook.rejected"),
+    forms: new RefusedRequests(log, "github.webhook.form"),
+  };
   return async (server) => {
-    keepBodiesRaw(server, new RefusedRequests(webhookDeps.log, "github.webhook.refused"));
+    keepBodiesRaw(server, new RefusedRequests(log, "github.webhook.refused"));
     server.post("/webhooks/github", { bodyLimit: BODY_LIMIT_BYTES }, (request, reply) =>
       receive({ request, reply, deps }),
     );
@@ -52,6 +61,9 @@ async function receive(exchange: Exchange): Promise<FastifyReply> {
     case "forged":
       deps.forged.add(request.id);
       return FORGED.sendBy(reply);
+    case "form":
+      deps.forms.add(request.id);
+      return FORM.sendBy(reply);
     case "unnamed":
       return UNNAMED.sendBy(reply);
     case "malformed":

@@ -29,6 +29,9 @@ const STORED_ACTIONS: ReadonlyMap<string, readonly string[]> = new Map([
 
 const BRANCH_EVENTS: ReadonlySet<string> = new Set(["check_suite", "status", "push"]);
 
+/** What GitHub sends unless a webhook is set to JSON. */
+const FORM = "application/x-www-form-urlencoded";
+
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
 /** The events of a commit and of a branch. They say nothing about the pull requests, or name several. */
@@ -58,7 +61,7 @@ const bodySchema = z.object({
 });
 
 export type WebhookRequest =
-  | { readonly kind: "forged" | "unnamed" | "malformed" | "unused" }
+  | { readonly kind: "forged" | "form" | "unnamed" | "malformed" | "unused" }
   | { readonly kind: "event"; readonly event: ReceivedEvent };
 
 export interface RawRequest {
@@ -70,6 +73,9 @@ export interface RawRequest {
 export function readWebhookRequest(request: RawRequest, secrets: readonly string[]): WebhookRequest {
   if (!isSigned(secrets, request.body, headerOf(request, "x-hub-signature-256"))) {
     return { kind: "forged" };
+  }
+  if (headerOf(request, "content-type")?.toLowerCase().startsWith(FORM)) {
+    return { kind: "form" };
   }
   const body = request.body.toString();
   const deliveryId = headerOf(request, "x-github-delivery");

@@ -156,9 +156,10 @@ function workspaceOn(run: Run): CardWorkspace {
 
 /** Says before the work begins how it comes back, because nothing can be pushed to the fork. */
 function forkReason(run: Run): string | undefined {
-  const { commit, name = "a deleted repository" } = homeRepositoryOf(run)?.fork ?? {};
+  const { commit, name } = homeRepositoryOf(run)?.fork ?? {};
+  const fork = name === undefined ? "a fork that was deleted" : `the fork ${name}`;
   const result = isPatchOnly(run) ? "a patch" : "a pull request here";
-  return commit && `at ${commit.slice(0, 7)} of the fork ${name}, so the work comes back as ${result}`;
+  return commit && `at ${commit.slice(0, 7)} of ${fork}, so the work comes back as ${result}`;
 }
 
 function reasonOf(

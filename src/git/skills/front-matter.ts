@@ -48,14 +48,46 @@ function membersOf(yaml: string): Members {
   }
 }
 
-/** Used for invalid YAML, which is mostly a colon in an unquoted description. Reading line by line is then enough. */
+const MEMBER = /^([\w-]+):(?:[ \t]+(.*))?$/;
+/** Indented, empty, or plain words at the left edge, which YAML does not allow. */
+const CONTINUATION = /^(?:\s|$|[\p{L}\p{N}"'(])/u;
+const BLOCK = /^[>|][-+\d]*(?:\s+#.*)?$/;
+
+/**
+ * Used for invalid YAML, which is mostly a colon in an unquoted description. Reading line by line is then enough: a
+ * description is its line and those below it, up to the next member. Line breaks do not matter, because `words` makes
+ * one line of them.
+ */
 function linesOf(yaml: string): Members {
-  const lines = yaml.matchAll(/^(name|description):[ \t]*(?![>|][-+]?\s*$)(.*)$/gm);
-  return Object.fromEntries(Array.from(lines, ([, key = "", value = ""]) => [key, unquoted(value)]));
+  const members = new Map<string, string[]>();
+  let current: string[] | undefined;
+  for (const line of yaml.split(/\r?\n/)) {
+    const [, key, value = ""] = MEMBER.exec(line) ?? [];
+    if (key !== undefined) {
+      current = [value.trim().replace(BLOCK, "")];
+      members.set(key, current);
+    } else if (CONTINUATION.test(line)) {
+      current?.push(line);
+    } else {
+      current = undefined;
+    }
+  }
+  const [name = "", ...below] = members.get("name") ?? [];
+  return {
+    name: unquoted(name === "" ? below.join("\n") : name),
+    description: unquoted((members.get("description") ?? []).join("\n")),
+  };
 }
 
 function unquoted(value: string): string {
-  return value.trim().replace(/^(["'])(.*)\1$/, "$2");
+  const text = value.trim();
+  const [, quote, inner = text] = /^(["'])(.*)\1$/s.exec(text) ?? [];
+  if (quote === undefined) {
+    return text;
+  }
+  return quote === "'"
+    ? inner.replaceAll("''", "'")
+    : inner.replaceAll(/\\([nt"\\])/g, (_, escaped: string) => (/[nt]/.test(escaped) ? " " : escaped));
 }
 
 /** The value as one line with a limited length; undefined when it is empty. */

@@ -69,7 +69,7 @@ export function pullRequestText(
 function forkText(fork: Fork | undefined): string {
   return fork === undefined
     ? ""
-    : `The head of that pull request is in ${fork.name ?? "a deleted repository"}, to which nothing can be pushed. ` +
+    : `The head of that pull request is in ${fork.name ?? "a fork that was deleted"}, to which nothing can be pushed. ` +
         `So this one has its commits up to ${fork.commit} and the work on them.`;
 }
 

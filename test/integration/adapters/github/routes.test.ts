@@ -72,6 +72,34 @@ async function post(body: string, headers: Record<string, string | undefined> = 
 
 const BODY = JSON.stringify(PAYLOAD);
 
+describe("a delivery as a form", () => {
+  const form = `payload=${encodeURIComponent(BODY)}`;
+
+  test.each([
+    ["issue_comment", "application/x-www-form-urlencoded"],
+    ["ping", "Application/X-WWW-Form-Urlencoded; charset=utf-8"],
+  ])("the event %s as %s is refused with the setting that repairs it", async (name, type) => {
+    const response = await post(form, { "content-type": type, "x-github-event": name });
+
+    expect(response.statusCode).toBe(415);
+    expect(response.json().error).toMatch(
+      /content type of the webhook in the App's settings to application\/json/,
+    );
+    expect(stored).toEqual([]);
+    expect(logged).toMatch(/^github\.webhook\.form /);
+  });
+
+  test("a form without a valid signature is refused like any forged request", async () => {
+    const response = await post(form, {
+      "content-type": "application/x-www-form-urlencoded",
+      "x-hub-signature-256": sha("sha256", "other"),
+    });
+
+    expect(response.statusCode).toBe(401);
+    expect(response.body).not.toContain("form");
+  });
+});
+
 describe("a signed delivery", () => {
   test("a signed delivery is stored unchanged, and then acknowledged", async () => {
     const response = await post(BODY);

@@ -31,6 +31,40 @@ describe("reading a SKILL.md", () => {
     expect([name, description]).toEqual(["deploy", "Use when: it rains"]);
   });
 
+  const FORMS: Readonly<Record<string, string>> = {
+    plain: "description: Deploys the app, then reports.",
+    "plain over several lines": "description: Deploys the app,\n  then\n  reports.",
+    "plain below its key": "description:\n  Deploys the app,\n  then reports.",
+    folded: "description: >\n  Deploys the app,\n  then reports.",
+    "folded and stripped, with a comment": "description: >- # why\n  Deploys the app,\n\n  then reports.",
+    literal: "description: |\n  Deploys the app,\n  then reports.",
+    "literal with an indentation": "description: |2+\n  Deploys the app,\n  then reports.\n",
+    "double quoted": 'description: "Deploys the app,\n  then reports."',
+    "double quoted with escapes": 'description: "Deploys\\tthe app,\\nthen reports."',
+    "single quoted": "description: 'Deploys the app,\n  then reports.'",
+  };
+  /** Lines that are no YAML. Without one, the YAML is read as such. */
+  const OTHERS = ["license: MIT", "tools: [a, b", "hint: Use when: it rains", "- a stray entry", "\tx: y"];
+
+  test.each(
+    Object.entries(FORMS).flatMap(([form, text]) => OTHERS.map((other) => [form, other, text] as const)),
+  )("a description that is %s is read as a whole beside the line %j", (_form, other, description) => {
+    for (const yaml of [`${other}\n${description}`, `${description}\nversion: 1\n${other}`]) {
+      const read = readSkillText(`---\nname: deploy\n${yaml}\n---\nDo it.`);
+
+      expect(read).toEqual({ name: "deploy", description: "Deploys the app, then reports.", body: "Do it." });
+    }
+  });
+
+  test("a description with a colon keeps its further lines, also those that are not indented", () => {
+    const text = "---\ndescription: Use when: it rains,\n  or snows\nor hails.\nname: weather\n---\n";
+
+    expect(readSkillText(text)).toMatchObject({
+      name: "weather",
+      description: "Use when: it rains, or snows or hails.",
+    });
+  });
+
   test.each([
     ["no front matter", "# Deploy\n\nDo it.", "# Deploy\n\nDo it."],
     ["front matter that does not end", "---\nname: deploy\nDo it.", "---\nname: deploy\nDo it."],

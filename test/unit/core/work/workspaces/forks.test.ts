@@ -7,6 +7,7 @@ import {
   type Run,
 } from "../../../../../src/core/model/runs/run.ts";
 import { planOf } from "../../../../../src/core/runs/executed/workspace-plan.ts";
+import { NoticeWriter } from "../../../../../src/core/runs/notice-writer.ts";
 import { publishTargetOf } from "../../../../../src/core/work/changes/publish-target.ts";
 import { pullRequestText } from "../../../../../src/core/work/changes/pull-request-text.ts";
 import { grantOf } from "../../../../../src/core/work/workspaces/gateway-grant.ts";
@@ -84,5 +85,21 @@ test("its pull request says which commits it has", () => {
 
   expect(pullRequestText(RUN, words).body).toContain(
     `The head of that pull request is in rob/web, to which nothing can be pushed.`,
+  );
+});
+
+test("a fork that was deleted is named as such, on the card and in the pull request", () => {
+  const { provenance } = RUN;
+  const run = { ...RUN, provenance: { ...provenance, head: { commit: COMMIT, base: "release" } } };
+  const { workspace } = new NoticeWriter(() => "http://here", new Map()).card(run, new Date());
+
+  const { fork } = homeRepositoryOf(run) ?? {};
+  const words = { answer: "", issue: undefined, beside: undefined, sessionLink: "http://here", fork };
+
+  expect(workspace?.reason).toBe(
+    `at ${COMMIT.slice(0, 7)} of a fork that was deleted, so the work comes back as a patch`,
+  );
+  expect(pullRequestText(run, words).body).toContain(
+    "The head of that pull request is in a fork that was deleted,",
   );
 });
