@@ -4,12 +4,13 @@
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const schema = `${root}prisma/schema.prisma`;
+const client = `${root}src/storage/generated`;
 
 if (!existsSync(schema)) {
   // The stage of an image that gets the client from elsewhere.
@@ -23,6 +24,8 @@ if (!existsSync(schema)) {
 
 /** Returns the exit code of the generator. */
 function generate() {
+  // Prisma refuses a folder with other files, such as those that a change of branches leaves.
+  rmSync(client, { recursive: true, force: true });
   const program = createRequire(import.meta.url).resolve("prisma/build/index.js");
   // Prisma would download an engine, which nothing here needs. With /bin/true its commands would do nothing and succeed.
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: "/bin/false", CHECKPOINT_DISABLE: "1" };
@@ -38,6 +41,6 @@ function generate() {
   }
   // `src/main.js` compares it, so that no server starts with the client of another schema.
   const hash = createHash("sha256").update(readFileSync(schema)).digest("hex");
-  writeFileSync(`${root}src/storage/generated/schema.sha256`, `${hash}\n`);
+  writeFileSync(`${client}/schema.sha256`, `${hash}\n`);
   return 0;
 }

@@ -49,6 +49,8 @@ describe("a clone", () => {
   test("starts with the client of its schema only, and says what to run", async () => {
     expect(await start()).toMatch(refused);
 
+    await mkdir(join(clone, CLIENT), { recursive: true });
+    await writeFile(join(clone, CLIENT, "left-by-another-branch.ts"), "");
     await generate();
     expect(await start()).toContain("app/serve.ts");
 
