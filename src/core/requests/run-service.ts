@@ -42,7 +42,8 @@ import type { PolicyEvaluator } from "../team/policies/policy-evaluator.ts";
 import { type CancelStatus, cancelMany } from "./cancel-many.ts";
 import { type DecidersOf, decidersFor, type ListMembers } from "./deciders.ts";
 import type { NewRun } from "./prepare/new-run.ts";
-import { type PreparedRun, RunPreparer, type RunPreparerDeps } from "./prepare/run-preparer.ts";
+import type { RunPreparerDeps } from "./prepare/request-steps.ts";
+import { type PreparedRun, RunPreparer } from "./prepare/run-preparer.ts";
 import { OVER_THE_API, RunChanger, type RunChangerDeps } from "./run-changer.ts";
 
 export interface RunServiceDeps extends RunPreparerDeps, RunChangerDeps {

@@ -19,8 +19,6 @@ export interface KeptValues {
   readonly before?: RunConfig;
   /** The caller's name for the servers. Default: config.mcp_servers. */
   readonly member?: string;
-  /** The configuration contains values that are sealed already. A caller's text may begin like one of them. */
-  readonly isStored?: boolean;
 }
 
 type Servers = Readonly<Record<string, McpServerConfig>>;
@@ -34,7 +32,7 @@ export function withSealedValues<Config extends RunConfig>(
   box: Pick<SecretBox, "seal">,
   teamId: TeamId,
   config: Config,
-  { before = {}, isStored = false, member = "config.mcp_servers" }: KeptValues = {},
+  { before = {}, member = "config.mcp_servers" }: KeptValues = {},
 ): Config {
   const { mcp_servers: known = {} } = before;
   return withValues(config, (value, { server, serverName, path }) => {
@@ -50,7 +48,8 @@ export function withSealedValues<Config extends RunConfig>(
       }
       return kept;
     }
-    const staysAsItIs = isSealed(value) ? isStored : value.search(PLACEHOLDER) >= 0 || value === "";
+    // A caller's text may begin like a sealed value.
+    const staysAsItIs = !isSealed(value) && (value.search(PLACEHOLDER) >= 0 || value === "");
     return staysAsItIs ? value : SEALED + box.seal(value, valuesOwner(teamId));
   });
 }

@@ -39,8 +39,10 @@ export interface NewRun {
    * repository.
    */
   readonly isWithoutEnvironment?: boolean;
-  /** The configuration and its provenance come from a retried run: no routing rule changes them. */
+  /** The configuration and its provenance are complete, or come from a retried run: no routing rule changes them. */
   readonly isRouted?: boolean;
+  /** What the request itself said, once the configuration has more. Absent: it has no more. */
+  readonly ownConfig?: RunConfig;
   /** Someone other than the creator wrote the prompt. */
   readonly othersWrote?: boolean;
   /** Their bytes are already stored. */

@@ -1,24 +1,14 @@
-import type { Clock } from "../../basics/clock.ts";
-import type { Digest } from "../../basics/digest.ts";
 import { newId, type TeamId } from "../../basics/ids.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
-import { agentConfig } from "../../model/defaults/named-agent.ts";
 import type { Viewer } from "../../model/people/principal.ts";
 import { allowsSharing, type ShareAccess } from "../../model/people/share-link.ts";
 import { requireAllowed, stricter, type Verdict } from "../../model/policies/evaluate-policies.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
-import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
-import { layeredConfig } from "../../model/runs/layered-config.ts";
 import type { Approval, Run, RunConfig, RunDefinition } from "../../model/runs/run.ts";
 import { requireRunRepository } from "../../model/runs/run-repository.ts";
 import { requireMcpServers } from "../../model/secrets/require-mcp-servers.ts";
 import { type KeptValues, withSealedValues } from "../../model/secrets/sealed-values.ts";
 import type { WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
-import type { Environment } from "../../model/workspaces/environment.ts";
 import type { InputFile } from "../../model/workspaces/input-file.ts";
-import type { BlobStore } from "../../ports/blob-store.ts";
-import type { PullRequests } from "../../ports/pull-requests.ts";
-import type { Storage } from "../../ports/stores/storage.ts";
 import {
   hashed,
   newApproval,
@@ -28,32 +18,10 @@ import {
 } from "../../runs/approval.ts";
 import { resolveExecuted } from "../../runs/executed/resolve-executed.ts";
 import { policyEvaluator } from "../../team/policies/policy-evaluator.ts";
-import type { RunRules } from "../../team/policies/run-rules.ts";
-import { route } from "../routing/route.ts";
-import { isPlaced, routedConfig, withoutPlace } from "../routing/routed-config.ts";
-import type { SkillFinder } from "../skills/skill-finder.ts";
-import { findExecutingAgent } from "./find-executing-agent.ts";
-import { inheritConfig } from "./inherit-config.ts";
 import { type AgentChoice, type NewRun, originOf } from "./new-run.ts";
+import { CONFIG_STEPS, ROUTING_STEPS, type RunPreparerDeps, takeSteps } from "./request-steps.ts";
 import { requirePullRequestAccess } from "./require-access.ts";
 import { requireSandbox } from "./require-sandbox.ts";
-import { requireTeamMcpServers } from "./require-team-mcp-servers.ts";
-import { requireRunEnvironment } from "./run-environment.ts";
-import { withSkills } from "./with-skills.ts";
-
-export interface RunPreparerDeps extends Pick<RunRules, "policies" | "routing"> {
-  readonly storage: Pick<
-    Storage,
-    "environments" | "mcpServers" | "namedAgents" | "people" | "secrets" | "teams" | "workers"
-  >;
-  readonly clock: Clock;
-  readonly agents: AgentChoice;
-  readonly skills: Pick<SkillFinder, "find">;
-  readonly secretBox: Pick<SecretBox, "seal">;
-  readonly pullRequests: Pick<PullRequests, "isAllowed">;
-  readonly blobs: Pick<BlobStore, "get">;
-  readonly digest: Digest;
-}
 
 /** A new run that is routed, has its skill and is allowed. It only has to be stored. */
 export interface PreparedRun {
@@ -78,31 +46,24 @@ export class RunPreparer {
 
   /** Does everything except storing the run. It may take a while, so it must not run inside a transaction. */
   async prepare(request: NewRun, from: RequestOrigin = { source: request.source }): Promise<PreparedRun> {
-    const { agents, clock, storage } = this.#deps;
-    const routed = await this.#routed(await this.#withAgent(this.#withSealedConfig(request)), from);
-    requireMcpServers(routed.config ?? {}, "config");
-    const home = homeRepositoryOf({ provenance: routed.provenance ?? {} });
-    requireRunRepository(routed.config ?? {}, "config", home);
-    await this.requirePullRequestAccess(routed, "config");
-    const environment = await requireRunEnvironment(storage.environments, routed);
-    await requireTeamMcpServers(storage.mcpServers, routed.creator.teamId, routed.config ?? {});
-    // Rows of earlier versions have values that are not sealed.
-    const sealed = withEnvironment(
-      { ...routed, ...this.#sealedConfig(routed, { isStored: true }) },
-      environment,
-    );
-    // The skills are read before anything is stored, because it may take a while and without them there is no run.
-    const origin = originOf(await withSkills(this.#deps.skills, sealed), agents, clock.now());
-    await requireSandbox(storage.workers, agents, origin, environment?.config.image);
-    const verdict = await this.#evaluate(origin, routed, from);
+    const { agents, clock } = this.#deps;
+    const steps = [...ROUTING_STEPS, ...CONFIG_STEPS];
+    const { environment, request: complete } = await takeSteps({ request, from }, steps, this.#deps);
+    const definition = originOf(complete, agents, clock.now());
+    await this.#requireSandbox(definition, environment?.config.image);
+    const verdict = await this.#evaluate(definition, complete, from);
     requireAllowed(verdict);
     const required = requiredApproval(verdict);
     const { inputs = [] } = request;
     const othersWrote = request.othersWrote === true;
-    const approval = required && (await this.#approvalOf({ ...origin, othersWrote }, required));
-    const sharing = await this.#sharing(request);
-    const prepared = { definition: origin, inputs, approval, othersWrote, ...sharing };
+    const approval = required && (await this.#approvalOf({ ...definition, othersWrote }, required));
+    const prepared = { definition, inputs, approval, othersWrote, ...(await this.#sharing(complete)) };
     return this.withFiles(prepared, inputs);
+  }
+
+  /** The request with everything that routing adds, for a caller that must know more of it before it is prepared. */
+  async route(request: NewRun, from: RequestOrigin): Promise<NewRun> {
+    return (await takeSteps({ request, from }, ROUTING_STEPS, this.#deps)).request;
   }
 
   /** The same run with these files. An approval covers their contents, which are read here. */
@@ -126,15 +87,6 @@ export class RunPreparer {
     return newApproval(newId(clock.now()), required, [], { digest, executes, authorIds: [] });
   }
 
-  /** Whether the request, a routing rule or a default says in which environment or repository the run works. */
-  async hasPlace(request: NewRun, from: RequestOrigin): Promise<boolean> {
-    if (request.isWithoutEnvironment === true) {
-      return true;
-    }
-    const { config = {}, provenance = {} } = await this.#routed(await this.#withAgent(request), from);
-    return isPlaced(config) || homeRepositoryOf({ provenance }) !== undefined;
-  }
-
   /** Checks a configuration that is stored for later runs. `member` is the caller's name for it. */
   requireStorable(config: RunConfig, member: string): void {
     requireStorableConfig(config, member, this.#deps.agents);
@@ -143,19 +95,6 @@ export class RunPreparer {
   /** A configuration as it is stored. `before` has the values that the caller was shown as `[redacted]`. */
   storable<Config extends RunConfig>(teamId: TeamId, config: Config, kept: KeptValues = {}): Config {
     return withSealedValues(this.#deps.secretBox, teamId, config, kept);
-  }
-
-  /** Seals the caller's values before they are joined with those of stored configurations, which are sealed already. */
-  #withSealedConfig(request: NewRun): NewRun {
-    if (request.hasStoredConfig === true) {
-      return request;
-    }
-    requireMcpServers(request.config ?? {}, "config");
-    return { ...request, ...this.#sealedConfig(request) };
-  }
-
-  #sealedConfig({ config, creator }: NewRun, kept: KeptValues = {}): Pick<NewRun, "config"> {
-    return config === undefined ? {} : { config: this.storable(creator.teamId, config, kept) };
   }
 
   /** Checks the credentials for the pull request of a configuration. It may ask another system. */
@@ -167,8 +106,12 @@ export class RunPreparer {
   }
 
   /** Sharing takes effect only if the request itself asks for it, because only its response shows the address. */
-  async #sharing({ config, creator }: NewRun): Promise<Pick<PreparedRun, "ignored" | "shares">> {
-    const access = config?.session_sharing?.public_access;
+  async #sharing({
+    config,
+    creator,
+    ownConfig = config,
+  }: NewRun): Promise<Pick<PreparedRun, "ignored" | "shares">> {
+    const access = ownConfig?.session_sharing?.public_access;
     if (access === undefined) {
       return { ignored: [] };
     }
@@ -178,38 +121,12 @@ export class RunPreparer {
       : { ignored: ["config.session_sharing"] };
   }
 
-  /** Adds the named agent that executes the run, if any. */
-  async #withAgent(request: NewRun): Promise<NewRun> {
-    const { agentUid, creator, requester = creator } = request;
-    const namedAgent = await findExecutingAgent(this.#deps.storage, requester, agentUid);
-    return namedAgent === undefined ? request : { ...request, namedAgent };
-  }
-
-  /** Adds what the run inherits from its conversation, and what the first matching routing rule says. */
-  async #routed(request: NewRun, from: RequestOrigin): Promise<NewRun> {
-    if (request.isRouted === true) {
-      return request;
+  /** An agent that needs no sandbox runs everywhere, unless its environment has an image. */
+  async #requireSandbox(definition: RunDefinition, image: string | undefined): Promise<void> {
+    const { agents, storage } = this.#deps;
+    if (image !== undefined || agents.needsSandbox(definition.agent)) {
+      await requireSandbox(storage.workers, agents, definition, image);
     }
-    const { config: requested = {}, continues, creator, namedAgent, prompt } = request;
-    const agent = namedAgent && agentConfig(namedAgent, requested);
-    const chosen = layeredConfig(requested, agent ?? {});
-    const before = continues && inheritConfig(continues, chosen);
-    const { defaults = [], isWithoutEnvironment = false } = request;
-    const rules = await this.#deps.routing.of(creator.teamId);
-    const known = layeredConfig(chosen, before?.config ?? {});
-    const routing = isWithoutEnvironment
-      ? { reason: "The request names no environment.", considered: [] }
-      : route(rules, { ...from, text: prompt, config: known });
-    // A request from an issue works in the repository of the issue.
-    const isPlacedElsewhere =
-      isWithoutEnvironment || homeRepositoryOf({ provenance: request.provenance ?? {} }) !== undefined;
-    const below = isPlacedElsewhere
-      ? defaults.map(({ config, layer }) => ({ layer, config: withoutPlace(config) }))
-      : defaults;
-    const sources = { request: requested, agent, conversation: before?.config, defaults: below };
-    const routed = routedConfig(sources, routing);
-    const provenance = { ...before?.provenance, ...request.provenance, ...routed.provenance };
-    return { ...before, ...request, config: routed.config, provenance };
   }
 
   /** The policies apply to everybody who takes part in the request. Nobody uses a right to administer here. */
@@ -232,16 +149,6 @@ export class RunPreparer {
     }
     return verdict;
   }
-}
-
-/** The name of the environment, for people who read about the run when the environment has been changed. */
-function withEnvironment(request: NewRun, environment: Environment | undefined): NewRun {
-  if (environment === undefined) {
-    return request;
-  }
-  const { name, repositories } = environment.config;
-  const names = repositories.map((repository) => `${repository.owner}/${repository.name}`);
-  return { ...request, provenance: { ...request.provenance, environment: { name, repositories: names } } };
 }
 
 /** Rejects a stored configuration that would make every later run fail. */

@@ -2,6 +2,7 @@ import { cleaned } from "../../basics/clean-text.ts";
 import type { TeamId } from "../../basics/ids.ts";
 import { isOpenTo, isTeamOwned } from "../../model/people/ownership.ts";
 import type { Principal } from "../../model/people/principal.ts";
+import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import type { Notice } from "../../model/threads/notice.ts";
 import type { Thread } from "../../model/threads/thread.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
@@ -15,7 +16,7 @@ import type {
   ThreadAdapter,
 } from "../../ports/thread-adapter.ts";
 import type { NewRun } from "../../requests/prepare/new-run.ts";
-import { type ConfigDefault, withoutPlace } from "../../requests/routing/routed-config.ts";
+import { type ConfigDefault, isPlaced, withoutPlace } from "../../requests/routing/routed-config.ts";
 import {
   type AuthorizedContext,
   type ChosenEnvironment,
@@ -54,9 +55,9 @@ const DECIDED = "This question was decided already, or nobody chose within an ho
 const CHANGED = "The request was changed or deleted meanwhile, so this choice has no effect.";
 const NOT_YOURS = "Only the person who asked and administrators choose where the work is done.";
 
-/** What a request gets that it does not say itself, or the environments that its author may choose from. */
+/** The request with what it does not say itself, or the environments that its author may choose from. */
 export type EnvironmentResolution =
-  | { readonly defaults: readonly ConfigDefault[]; readonly hasEnvironments?: false }
+  | { readonly request: NewRun; readonly hasEnvironments?: false }
   | { readonly choices: readonly Environment[] };
 
 /** Finds out whether the author must be asked where the work is to be done. */
@@ -71,13 +72,22 @@ export async function resolveEnvironment(
   const stored = await requestDefaults.listFor(author.teamId, { person: author.id, place: scope });
   const all = await storage.environments.list(author.teamId);
   const open = all.filter((environment) => isOpenTo(environment, author));
-  const known = stored.map((each) =>
+  const usable = stored.map((each) =>
     isUsable(each, open) ? each : { ...each, config: withoutPlace(each.config) },
   );
-  const defaults = choice === undefined ? known : [...known, defaultOf("choice", choice.environmentId)];
-  const isDecided = choice !== undefined || adapter.traits.asksForEnvironment !== true;
-  if (isDecided || (await runs.preparer.hasPlace({ ...request, defaults }, requestOriginOf(context)))) {
-    return { defaults };
+  const defaults = choice === undefined ? usable : [...usable, defaultOf("choice", choice.environmentId)];
+  const known = { ...request, defaults };
+  if (
+    choice !== undefined ||
+    adapter.traits.asksForEnvironment !== true ||
+    request.isWithoutEnvironment === true
+  ) {
+    return { request: known };
+  }
+  const routed = await runs.preparer.route(known, requestOriginOf(context));
+  const { config = {}, provenance = {} } = routed;
+  if (isPlaced(config) || homeRepositoryOf({ provenance }) !== undefined) {
+    return { request: routed };
   }
   // Everybody in the thread reads the question, and administrators may use the environments of other people.
   const offered = open.filter((each) => isTeamOwned(each) || each.ownerId === author.id);
@@ -85,7 +95,8 @@ export async function resolveEnvironment(
     return { choices: offered };
   }
   const only = [...defaults, defaultOf("only_environment", offered[0]?.id)];
-  return all.length === 0 ? { defaults: only, hasEnvironments: false } : { defaults: only };
+  const completed = { ...request, defaults: only };
+  return all.length === 0 ? { request: completed, hasEnvironments: false } : { request: completed };
 }
 
 /** The environment of a default may be deleted by now, or belong to another person. */

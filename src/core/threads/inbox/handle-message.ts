@@ -77,18 +77,16 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
   if (elsewhere !== undefined) {
     return reply(context, deps, elsewhere);
   }
-  const request = requestOf(context, options);
-  const resolution = await resolveEnvironment(context, request, deps);
+  const resolution = await resolveEnvironment(context, requestOf(context, options), deps);
   if ("choices" in resolution) {
     return askForEnvironment(context, resolution.choices, deps);
   }
   await rememberChoice(context, deps);
-  const { defaults, hasEnvironments } = resolution;
+  const { hasEnvironments, request } = resolution;
   const found = hasEnvironments === undefined ? {} : { has_environments: hasEnvironments };
   const inputs = await storeInputFiles(deps.blobs, context.gathered.files ?? []);
   const newRun = {
     ...request,
-    defaults,
     provenance: { ...request.provenance, ...found },
     ...(inputs.length === 0 ? {} : { inputs }),
   };
