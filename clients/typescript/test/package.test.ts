@@ -1,5 +1,7 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -7,9 +9,12 @@ import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/co
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { rolldown } from "rolldown";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { freePort } from "../../../test/support/free-port.ts";
+import { blocksOf } from "../../../test/support/papers.ts";
 import { type Service, startService } from "../../../test/support/service.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
 
 /** The timeout is generous because other tests may run at the same time. */
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -45,6 +50,7 @@ beforeAll(async () => {
   service = await startService(join(folder, "data"), {
     DATABASE_URL: database.url,
     ERRAND_SECRET_KEY: "the secret key of a test, 32 characters and more",
+    ERRAND_WEBHOOK_ALLOW: "127.0.0.0/8",
   });
 });
 afterAll(async () => {
@@ -88,28 +94,81 @@ test("a bundle of one resource contains no other", async () => {
   expect(chunks[0].code).not.toContain("/agent/policies");
 });
 
-test("every example of the README and of the examples folder compiles and runs as it stands", async () => {
-  const readme = await readFile(join(CLIENT, "README.md"), "utf8");
-  const blocks = Array.from(readme.matchAll(/```ts( no-run)?\n(.*?)```/gs));
-  const programs = blocks.map(([, noRun, source = ""], index) => ({
-    name: `readme-${index + 1}.ts`,
-    source: source.replace("https://errand.example.com", service.url),
-    isRun: noRun === undefined,
-  }));
+/** The examples of the README and of the examples folder. The last one of the README is a server. */
+async function readPrograms(): Promise<readonly { readonly name: string; readonly source: string }[]> {
+  const blocks = await blocksOf("clients/typescript/README.md");
+  const programs = blocks
+    .filter(({ language }) => language === "ts")
+    .map(({ text }, index) => ({
+      name: `readme-${index + 1}.ts`,
+      source: text.replace("https://errand.example.com", service.url),
+    }));
   for (const name of await readdir(join(CLIENT, "examples"))) {
-    programs.push({ name, source: await readFile(join(CLIENT, "examples", name), "utf8"), isRun: true });
+    programs.push({ name, source: await readFile(join(CLIENT, "examples", name), "utf8") });
   }
+  return programs;
+}
 
-  for (const { isRun, name, source } of programs.filter((program) => program.isRun)) {
-    expect([name, isRun, typeof (await output(name, source, ["ask;", "say", "hello"]))]).toEqual([
-      name,
-      true,
-      "string",
-    ]);
+const isReceiver = ({ source }: { readonly source: string }): boolean => source.includes("createServer");
+
+test("every example of the README and of the examples folder compiles and runs as it stands", async () => {
+  const programs = await readPrograms();
+
+  for (const { name, source } of programs.filter((program) => !isReceiver(program))) {
+    expect([name, typeof (await output(name, source, ["ask;", "say", "hello"]))]).toEqual([name, "string"]);
   }
   expect(programs.length).toBeGreaterThan(8);
   await typeCheck(programs);
 });
+
+test("the webhook receiver of the README answers what it cannot verify, and then takes a message", async () => {
+  const [receiver, ...others] = (await readPrograms()).filter(isReceiver);
+  expect(others).toEqual([]);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/`;
+  const { secret = "", id } = await call("/webhooks", { url });
+  await writeFile(join(folder, "project/receiver.ts"), receiver?.source.replace("3000", `${port}`) ?? "");
+  const child = spawn(process.execPath, ["receiver.ts"], {
+    cwd: join(folder, "project"),
+    env: { PATH: process.env.PATH, ERRAND_API_KEY: service.apiKey, ERRAND_WEBHOOK_SECRET: secret },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const ended = once(child, "exit");
+  onTestFinished(async () => {
+    child.kill();
+    await ended;
+  });
+  let printed = "";
+  child.stdout.on("data", (bytes: Buffer) => {
+    printed += bytes.toString();
+  });
+
+  const unsigned = () => fetch(url, { method: "POST", body: "{}" }).catch(() => undefined);
+  const answer = await waitFor(unsigned, { what: "an answer of the receiver" });
+  await sendHalfARequest(port);
+  await call(`/webhooks/${id}/test`, {});
+  await waitFor(() => printed.includes("webhook.test"), { what: "the message" });
+
+  expect([answer?.status, child.exitCode]).toEqual([400, null]);
+});
+
+async function call(path: string, body: object): Promise<Readonly<Record<string, string>>> {
+  const response = await fetch(`${service.url}/api/v1/agent${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return (await response.json()) as Record<string, string>;
+}
+
+/** A caller that is cut off within its body. */
+async function sendHalfARequest(port: number): Promise<void> {
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  socket.end("POST / HTTP/1.1\r\nhost: receiver\r\ncontent-length: 100\r\n\r\n{");
+  socket.resume();
+  await once(socket, "close");
+}
 
 async function typeCheck(
   programs: readonly { readonly name: string; readonly source: string }[],
