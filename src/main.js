@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { enableCompileCache } from "node:module";
+import module from "node:module";
 import { join } from "node:path";
+
+const NODE = [22, 19];
 
 /**
  * Compiling the sources takes half of the start time, so Node caches the compiled code. The cache is beside the packages,
@@ -10,7 +12,8 @@ import { join } from "node:path";
  * This file is JavaScript because it runs before the cache is enabled. For a TypeScript file Node would load its type
  * stripper, which needs as much memory as everything else in an idle server.
  */
-enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/errand"));
+requireNode();
+module.enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/errand"));
 requireClient();
 loadVariables();
 const [command, ...names] = process.argv.slice(2);
@@ -20,6 +23,21 @@ if (command === "install-agents") {
 } else {
   const { serve } = await import("./app/serve.ts");
   await serve(process.env);
+}
+
+/**
+ * An older Node cannot run the TypeScript sources. The import above is a default import, because an older Node refuses
+ * the file if it names an export that is not there.
+ */
+function requireNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < NODE[0] || (major === NODE[0] && minor < NODE[1])) {
+    process.stderr.write(
+      `Errand needs Node ${NODE.join(".")} or newer. This is Node ${process.versions.node}. On Linux (x64 or arm64, glibc), ` +
+        "npm ci installs Node 24 for npm start.\n",
+    );
+    process.exit(1);
+  }
 }
 
 /** `npm ci` generates the database client. Without its install scripts, or without the generator, it is missing or old. */
