@@ -6,39 +6,34 @@ const HOST_NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,62})(\.[a-z0-9]([a-z0-9-]{
 const NUMBER_AT_END = /(^|\.)(\d+|0x[0-9a-f]*)\.?$/i;
 
 /** An IP address or a host name to listen on. */
-export const listenHost = z.string().transform((text, context) => {
-  if (isIP(text) > 0 || (HOST_NAME.test(text) && !NUMBER_AT_END.test(text))) {
-    return text;
-  }
-  context.addIssue({
-    code: "custom",
-    message: `must be an IP address or a host name, such as 0.0.0.0, not "${text}"`,
-  });
-  return z.NEVER;
-});
+export const listenHost = z
+  .string()
+  .refine(
+    (text) => isIP(text) > 0 || (HOST_NAME.test(text) && !NUMBER_AT_END.test(text)),
+    "must be an IP address or a host name, such as 0.0.0.0",
+  );
 
-/** An http or https address of a server, without a path. A value with a password is not shown. */
-export const serverAddress = z.string().transform((text, context) => {
-  const problem = problemOf(text);
-  if (problem === undefined) {
-    return text.replace(/\/+$/, "");
-  }
-  context.addIssue({
-    code: "custom",
-    message: `must be an address such as https://errand.example.com${problem}`,
-  });
-  return z.NEVER;
-});
+/** An http or https address of a server, without a path. */
+export const serverAddress = plainAddress("https://errand.example.com, without a path", /^https?:$/).refine(
+  (text) => URL.parse(text)?.pathname === "/",
+  "must be an address such as https://errand.example.com, without a path",
+);
 
-function problemOf(text: string): string | undefined {
+/** An address without a slash at its end. Credentials are refused, because it appears in log and error messages. */
+export function plainAddress(example: string, protocols: RegExp) {
+  return z
+    .string()
+    .refine((text) => isPlainAddress(text, protocols), {
+      error: `must be an address such as ${example}, and without a user name, password or query`,
+      abort: true,
+    })
+    .transform((text) => text.replace(/\/+$/, ""));
+}
+
+function isPlainAddress(text: string, protocols: RegExp): boolean {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    return text.includes("@") ? "" : `, not "${text}"`;
-  }
-  if (url.username !== "" || url.password !== "") {
-    return " without a user name or password";
-  }
-  return url.pathname === "/" && !/[?#]/.test(text) ? undefined : ` without a path, not "${text}"`;
+  const isKnown = url !== null && protocols.test(url.protocol);
+  return isKnown && url.username === "" && url.password === "" && !/[?#\s]/.test(text);
 }
 
 /** The address of PostgreSQL. It may hold a password, so the value is not shown. */

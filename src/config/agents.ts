@@ -25,7 +25,7 @@ const command = z
     }
     context.addIssue({
       code: "custom",
-      message: "must be a JSON array of strings, or a command line in shell syntax",
+      message: 'must be a command line such as my-agent --acp, or a JSON array such as ["my-agent", "--acp"]',
     });
     return z.NEVER;
   })
@@ -36,7 +36,7 @@ const paths = z
   .transform((text) => text.split(":").filter((path) => path !== ""))
   .refine(
     (all) => all.every((path) => path.startsWith("/")),
-    "must contain only absolute paths, separated by colons",
+    "must contain only absolute paths such as /opt/agent, separated by colons",
   );
 
 export const agentVariables = {

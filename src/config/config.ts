@@ -7,10 +7,11 @@ import {
   readAdapters,
 } from "../adapters/registry.ts";
 import { StartupError } from "../core/basics/errors.ts";
+import { butNot } from "../core/basics/shown-value.ts";
 import type { RunSettings } from "../core/work/lease/attempt-deps.ts";
 import { type AllowList, parseAllowList } from "../outgoing/allow-list.ts";
 import { formsOf } from "../secrets/redaction.ts";
-import { databaseAddress, listenHost, serverAddress } from "./addresses.ts";
+import { databaseAddress, listenHost, plainAddress, serverAddress } from "./addresses.ts";
 import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agents.ts";
 import { type ApiLimitSettings, apiLimitsOf, apiLimitVariables } from "./api-limits.ts";
 import { withoutClientVariables } from "./client-variables.ts";
@@ -26,7 +27,7 @@ const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === 
 /** Also accepts `true` and `false`, because the other switches accept them. */
 const hops = z
   .string()
-  .regex(/^(\d|10|true|false)$/, "must be the number of proxies, 0 to 10")
+  .regex(/^(\d|10|true|false)$/, "must be the number of proxies, a whole number from 0 to 10")
   .transform((value) => (value === "true" ? 1 : Number(value === "false" ? 0 : value) || false));
 const allowList = z
   .string()
@@ -35,27 +36,25 @@ const allowList = z
     try {
       return parseAllowList(text);
     } catch (error) {
-      context.addIssue({ code: "custom", message: error instanceof Error ? error.message : String(error) });
+      const message = error instanceof Error ? error.message : String(error);
+      context.addIssue({ code: "custom", message, params: { showsValue: true } });
       return z.NEVER;
     }
   });
 /** Clients send it in a header. */
 const administratorKey = z
   .string()
-  .min(16, "must have at least 16 characters")
-  .regex(/^[!-~]([ -~]*[!-~])?$/, "must contain only ASCII letters, digits and signs");
+  .regex(/^[!-~][ -~]{14,}[!-~]$/, "must have at least 16 characters, only ASCII letters, digits and signs");
 const secretKey = z.string().min(32, "must have at least 32 characters");
 const secretKeys = z
   .string()
   .transform((text) => text.split(",").map((key) => key.trim()))
-  .pipe(z.array(secretKey))
+  .refine(
+    (keys) => keys.every((key) => secretKey.safeParse(key).success),
+    "must contain keys of at least 32 characters, separated by commas",
+  )
   .default([]);
-
-/** Credentials are refused, because the address appears in log and error messages. */
-const gitUrl = z
-  .url({ protocol: /^(https?|file)$/ })
-  .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "must not contain a user name or password")
-  .transform((url) => url.replace(/\/+$/, ""));
+const gitUrl = plainAddress("https://github.com", /^(https?|file):$/);
 
 /** All variables except those of adapters. An empty variable counts as not set. */
 export const variables = z.object({
@@ -251,7 +250,7 @@ function problemsOfInvalid(env: Env, issues: readonly z.core.$ZodIssue[]): strin
     Object.fromEntries(Object.entries(env).filter(([name]) => !invalid.includes(name))),
   );
   const conflicts = problemsOf(valid).filter((problem) => !invalid.some((name) => problem.includes(name)));
-  return [...issues.map(describeIssue), ...conflicts];
+  return [...invalid.map((name) => describe(name, env[name] ?? "", issues)), ...conflicts];
 }
 
 /** Values that are valid on their own and conflict with one another. */
@@ -315,8 +314,15 @@ function isProtected(values: Variables): boolean {
   );
 }
 
-function describeIssue({ path, message }: z.core.$ZodIssue): string {
-  return `${path.join(".")}: ${message}`;
+/** One line for one variable: what it must be, and what it is unless it is secret. */
+function describe(name: string, value: string, issues: readonly z.core.$ZodIssue[]): string {
+  const issue = issues.find(({ path }) => path[0] === name);
+  const place = issue?.path.slice(1).join(".") ?? "";
+  const choices = issue?.code === "invalid_value" && place === "" ? issue.values.join(", ") : "";
+  const form = choices === "" ? issue?.message : `must be one of ${choices}`;
+  const showsValue = issue?.code === "custom" && issue.params?.showsValue === true;
+  const isHidden = showsValue || SECRET_NAME.test(name) || name === "DATABASE_URL";
+  return `${name}: ${place === "" ? "" : `at ${place}: `}${form}${isHidden ? "" : butNot(value)}`;
 }
 
 /** Matches variable names, so that secrets of other programs are not shown either. */

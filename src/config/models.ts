@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { plainAddress } from "./addresses.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 
 /** A model API, and the key that the gateway adds to requests. */
@@ -27,19 +28,14 @@ const modelPrice = z.strictObject({ input: price, output: price, cached_input: p
 /** US dollars per million tokens. */
 export type ModelPrice = z.infer<typeof modelPrice>;
 
-/** Credentials are refused, because the address appears in log and error messages. */
-const baseUrl = z
-  .url({ protocol: /^https?$/ })
-  .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "must not contain a user name or password")
-  .refine((url) => !/[?#]/.test(url), "must not contain a query")
-  .transform((url) => url.replace(/\/+$/, ""))
-  .optional();
+const baseUrl = plainAddress("https://models.example.com/v1", /^https?:$/).optional();
 /** With a space or a line break in the key, every request would fail. */
 const key = z
   .string()
-  .regex(/^[\x21-\x7e]+$/, "must not contain spaces or line breaks")
+  .regex(/^[\x21-\x7e]+$/, "must contain only ASCII letters, digits and signs, without spaces or line breaks")
   .optional();
 
+const PRICES_FORM = 'must be JSON such as {"gpt-5*": {"input": 1.25, "output": 10}}';
 const prices = z
   .string()
   .default("{}")
@@ -47,11 +43,11 @@ const prices = z
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      context.addIssue({ code: "custom", message: "must be JSON" });
+      context.addIssue({ code: "custom", message: PRICES_FORM });
       return z.NEVER;
     }
   })
-  .pipe(z.record(z.string(), modelPrice));
+  .pipe(z.record(z.string(), modelPrice, PRICES_FORM));
 
 const OPENAI_URL = "https://api.openai.com/v1";
 

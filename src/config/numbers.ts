@@ -25,7 +25,7 @@ function numeric(range: string, isInRange: (value: number) => boolean) {
       if (/^\d+(\.\d+)?$/.test(text) && isInRange(value)) {
         return value;
       }
-      context.addIssue({ code: "custom", message: `must be ${range}, not "${text}"` });
+      context.addIssue({ code: "custom", message: `must be ${range}` });
       return z.NEVER;
     })
     .describe(range);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { GIBIBYTE, MEBIBYTE } from "../core/basics/byte-units.ts";
+import { butNot } from "../core/basics/shown-value.ts";
 import { DEFAULT_REGISTRY, parseImageName, parseRegistry } from "../core/model/workspaces/image-name.ts";
 import { SANDBOX_SETTINGS, type SandboxSetting } from "../sandboxes/choose-sandbox.ts";
 import { DEFAULT_IMAGE_RULES, type ImageRules } from "../sandboxes/image-rules.ts";
@@ -35,15 +36,12 @@ const imageName = z
 
 const registries = z.string().transform((text, context) => {
   const words = text.split(",").map((word) => word.trim());
-  return words.map((word) => {
-    const registry = parseRegistry(word);
-    if (registry === undefined) {
-      const message = `"${word}" is no registry, such as ghcr.io, ghcr.io/acme or registry.example.com:5000`;
-      context.addIssue({ code: "custom", message });
-      return z.NEVER;
-    }
-    return registry;
-  });
+  const wrong = words.find((word) => parseRegistry(word) === undefined);
+  if (wrong !== undefined) {
+    const message = `must contain registries such as ghcr.io, ghcr.io/acme or registry.example.com:5000${butNot(wrong)}`;
+    context.addIssue({ code: "custom", message, params: { showsValue: true } });
+  }
+  return words.flatMap((word) => parseRegistry(word) ?? []);
 });
 
 const mebibytes = (min: number, defaultBytes: number) =>

@@ -7,13 +7,15 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 const issuer = z
   .string()
-  .refine(isIssuer, {
-    error: ({ input }) => `must be an https address such as https://login.example.com, not "${input}"`,
-  })
+  .refine(
+    isIssuer,
+    "must be an https address such as https://login.example.com, without a user name, password or query",
+  )
   .optional();
 function isIssuer(text: string): boolean {
   const url = URL.parse(text);
-  return url?.protocol === "https:" || (url?.protocol === "http:" && LOOPBACK.test(url.hostname));
+  const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && LOOPBACK.test(url.hostname));
+  return isSafe && url.username === "" && url.password === "" && !/[?#]/.test(text);
 }
 
 const domains = z
@@ -25,7 +27,11 @@ const domains = z
       .map((domain) => domain.trim().toLowerCase())
       .filter((domain) => domain !== ""),
   )
-  .refine((all) => all.every((domain) => DOMAIN.test(domain)), "must contain domains, separated by commas");
+  .refine(
+    (all) => all.every((domain) => DOMAIN.test(domain)),
+    "must contain domains such as example.com, separated by commas",
+  );
+const GROUPS_FORM = 'must be JSON such as [{"group": "eng", "team": "Team"}]';
 const groups = z
   .string()
   .default("[]")
@@ -33,7 +39,7 @@ const groups = z
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      context.addIssue({ code: "custom", message: "must be JSON" });
+      context.addIssue({ code: "custom", message: GROUPS_FORM });
       return z.NEVER;
     }
   })
@@ -44,6 +50,7 @@ const groups = z
         team: z.string().min(1),
         role: z.enum(["member", "administrator"]).default("member"),
       }),
+      GROUPS_FORM,
     ),
   );
 

@@ -1,4 +1,5 @@
 import ipaddr from "ipaddr.js";
+import { butNot } from "../core/basics/shown-value.ts";
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = readonly [Address, number];
@@ -27,7 +28,7 @@ export function parseAllowList(text: string): AllowList {
     else if (HOST_NAME.test(host) && /[a-z]/.test(host)) {
       hosts.add(host);
     } else {
-      throw new Error(`"${entry}" is no address, no network such as 10.1.0.0/16 and no host name`);
+      throw new Error(`must contain addresses, networks such as 10.1.0.0/16 and host names${butNot(entry)}`);
     }
   }
   return { networks, hosts };

@@ -1,33 +1,43 @@
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
+import { butNot } from "../../core/basics/shown-value.ts";
 
 const DEFAULT_API_URL = "https://api.github.com";
 const REQUIRED = ["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY", "GITHUB_WEBHOOK_SECRET"] as const;
 const OPTIONAL = ["GITHUB_API_URL", "GITHUB_BOT_NAME", "GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET"] as const;
 
-const appId = z.string().regex(/^\d+$/, "must be the App's numeric id").transform(Number);
+const appId = z
+  .string()
+  .regex(/^\d+$/, "must be the numeric id of the App, such as 123456")
+  .transform(Number);
 
 /** A PEM. Line breaks may be written as `\n`, for files that cannot hold them. */
 const privateKey = z
   .string()
   .transform((pem) => pem.replaceAll("\\n", "\n").trim())
-  .refine(isPrivateKey, "is no private key in PEM form");
+  .refine(isPrivateKey, "must be a private key in PEM form, with its line breaks or with \\n for each");
 
 const secrets = z
   .string()
   .transform((list) => list.split(",").map((secret) => secret.trim()))
-  .refine((list) => list.every((secret) => secret !== ""), "has an empty secret in its list");
+  .refine(
+    (list) => list.every((secret) => secret !== ""),
+    "must contain secrets, separated by commas, and none of them empty",
+  );
 
 const apiUrl = z.string().refine(isOfApi, {
   error:
-    "is no address of the API, such as https://api.github.com, or https://HOST/api/v3 of an Enterprise Server",
+    "must be an address such as https://api.github.com, or https://HOST/api/v3 of an Enterprise Server, without a user name, password or query",
 });
 
 /** What users write after the `@`: letters, digits and hyphens, as in every GitHub login. */
 const botName = z
   .string()
   .transform((name) => name.replace(/^@/, ""))
-  .refine((name) => /^[A-Za-z\d][A-Za-z\d-]*$/.test(name), "is no GitHub name");
+  .refine(
+    (name) => /^[A-Za-z\d][A-Za-z\d-]*$/.test(name),
+    "must be the name that users mention: letters, digits and hyphens",
+  );
 
 const githubVariables = z.object({
   GITHUB_APP_ID: appId,
@@ -97,7 +107,7 @@ export interface GithubConfig {
   readonly oauth?: { readonly clientId: string; readonly clientSecret: string };
 }
 
-/** If nothing is set, the adapter is off: no config and no problem. Messages contain names, never values. */
+/** If nothing is set, the adapter is off: no config and no problem. Messages contain no secret values. */
 export function readGithubConfig(env: Readonly<Record<string, string | undefined>>): {
   config?: GithubConfig;
   problems: string[];
@@ -109,21 +119,19 @@ export function readGithubConfig(env: Readonly<Record<string, string | undefined
   const { GITHUB_API_URL: _, ...ofTheApp } = values;
   if (Object.values(ofTheApp).every((value) => value === undefined)) {
     const { error } = githubVariables.pick({ GITHUB_API_URL: true }).safeParse(values);
-    return { problems: error?.issues.map(problemOf) ?? [] };
+    return { problems: error?.issues.map((issue) => problemOf(issue, values)) ?? [] };
   }
   const missing = REQUIRED.filter((name) => values[name] === undefined);
-  if (missing.length > 0) {
-    return { problems: [`GitHub is only partly configured. Also set ${missing.join(", ")}.`] };
-  }
+  const problems =
+    missing.length === 0 ? [] : [`GitHub is only partly configured. Also set ${missing.join(", ")}.`];
   if ((values.GITHUB_CLIENT_ID === undefined) !== (values.GITHUB_CLIENT_SECRET === undefined)) {
     const absent = values.GITHUB_CLIENT_ID === undefined ? "GITHUB_CLIENT_ID" : "GITHUB_CLIENT_SECRET";
-    return { problems: [`${absent} is missing: sign-in with GitHub needs both.`] };
+    problems.push(`${absent} is missing: sign-in with GitHub needs both.`);
   }
   const read = githubVariables.safeParse(values);
-  if (!read.success) {
-    return { problems: read.error.issues.map(problemOf) };
-  }
-  return { config: configOf(read.data), problems: [] };
+  const invalid = read.error?.issues.filter(({ path }) => values[String(path[0])] !== undefined) ?? [];
+  problems.push(...invalid.map((issue) => problemOf(issue, values)));
+  return read.success && problems.length === 0 ? { config: configOf(read.data), problems } : { problems };
 }
 
 /** The address of the API that belongs to the git host, unless the environment names another. */
@@ -145,14 +153,19 @@ function configOf(variables: z.infer<typeof githubVariables>): GithubConfig {
   };
 }
 
-function problemOf({ path, message }: { readonly path: PropertyKey[]; readonly message: string }): string {
-  return `${path.map(String).join(".")} ${message}.`;
+function problemOf(
+  { path, message }: z.core.$ZodIssue,
+  values: Readonly<Record<string, string | undefined>>,
+): string {
+  const name = String(path[0]);
+  const isSecret = "secret" in githubVariableDocs[name as keyof typeof githubVariableDocs];
+  return `${name}: ${message}${isSecret ? "" : butNot(values[name] ?? "")}`;
 }
 
 /** The addresses without a path are those of GitHub itself, and of test servers. */
 function isOfApi(text: string): boolean {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || /[?#]/.test(text)) {
     return false;
   }
   return url.pathname !== "/" || /^(api\.|127\.|localhost$|\[::1\]$)/.test(url.hostname);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { butNot } from "../../core/basics/shown-value.ts";
 
 /** All members except `apiUrl` are secrets: they are never logged and never part of an error. */
 export interface SlackConfig {
@@ -13,6 +14,8 @@ export interface SlackConfig {
   /** `SLACK_CLIENT_ID` and `SLACK_CLIENT_SECRET`: people sign in to the pages with Slack. */
   readonly oauth?: { readonly clientId: string; readonly clientSecret: string };
 }
+
+type Values = Readonly<Record<string, string | undefined>>;
 
 export interface SlackConfigReading {
   /** Undefined: Slack is off, or `problems` says what is wrong. */
@@ -33,13 +36,15 @@ const variables = z.object({
   SLACK_SIGNING_SECRET: z.string().optional(),
   SLACK_APP_TOKEN: z
     .string()
-    .regex(APP_TOKEN, "SLACK_APP_TOKEN is not an app-level token: those start with xapp-.")
+    .regex(APP_TOKEN, "must be an app-level token: those start with xapp-")
     .optional(),
-  SLACK_BOT_TOKEN: z
-    .string(`SLACK_BOT_TOKEN is missing: ${NEEDED}`)
-    .regex(BOT_TOKEN, "SLACK_BOT_TOKEN is not a bot token: those start with xoxb-."),
+  SLACK_BOT_TOKEN: z.string().regex(BOT_TOKEN, "must be a bot token: those start with xoxb-"),
   SLACK_API_URL: z
-    .url({ protocol: /^https?$/, error: "SLACK_API_URL is not an http(s) address." })
+    .string()
+    .refine(
+      isAddress,
+      "must be an address such as https://slack.com/api/, without a user name, password or query",
+    )
     .default(DEFAULT_API_URL),
   SLACK_CLIENT_ID: z.string().optional(),
   SLACK_CLIENT_SECRET: z.string().optional(),
@@ -90,29 +95,21 @@ export const slackVariableDocs = {
  * Reads the adapter's variables. If nothing is set, the adapter is off. A partial configuration is a problem that
  * names the missing variables.
  */
-export function readSlackConfig(env: Readonly<Record<string, string | undefined>>): SlackConfigReading {
-  const values = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+export function readSlackConfig(env: Values): SlackConfigReading {
+  const values: Values = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
   const problems: string[] = [];
   // The address has a default in the template, so it does not switch Slack on.
   if (!Object.keys(variables.shape).some((name) => name in values && name !== "SLACK_API_URL")) {
     return { problems };
   }
   const parsed = variables.safeParse(values);
-  if (!parsed.success) {
-    problems.push(...parsed.error.issues.map((issue) => issue.message));
-  }
-  const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = parsed.data ?? {};
-  if (parsed.success && signingSecret === undefined && appToken === undefined) {
-    problems.push(`SLACK_SIGNING_SECRET is missing: ${NEEDED}`);
-  }
+  const invalid = parsed.error?.issues.filter(({ path }) => String(path[0]) in values) ?? [];
+  problems.push(...invalid.map((issue) => problemOf(issue, values)), ...missingIn(values));
   if (!parsed.success || problems.length > 0) {
     return { problems };
   }
+  const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = parsed.data;
   const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret, ...others } = parsed.data;
-  if ((clientId === undefined) !== (clientSecret === undefined)) {
-    const absent = clientId === undefined ? "SLACK_CLIENT_ID" : "SLACK_CLIENT_SECRET";
-    return { problems: [`${absent} is missing: sign-in with Slack needs both.`] };
-  }
   const config = {
     ...(signingSecret === undefined ? {} : { signingSecret }),
     ...(appToken === undefined ? {} : { appToken }),
@@ -121,4 +118,27 @@ export function readSlackConfig(env: Readonly<Record<string, string | undefined>
     ...(clientId === undefined || clientSecret === undefined ? {} : { oauth: { clientId, clientSecret } }),
   };
   return { config: Object.freeze(config), problems };
+}
+
+function missingIn(values: Values): readonly string[] {
+  const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret } = values;
+  const hasEvents = (values.SLACK_SIGNING_SECRET ?? values.SLACK_APP_TOKEN) !== undefined;
+  const absent = clientId === undefined ? "SLACK_CLIENT_ID" : "SLACK_CLIENT_SECRET";
+  return [
+    ...(values.SLACK_BOT_TOKEN === undefined ? [`SLACK_BOT_TOKEN is missing: ${NEEDED}`] : []),
+    ...(hasEvents ? [] : [`SLACK_SIGNING_SECRET is missing: ${NEEDED}`]),
+    ...((clientId === undefined) === (clientSecret === undefined)
+      ? []
+      : [`${absent} is missing: sign-in with Slack needs both.`]),
+  ];
+}
+
+function problemOf({ path, message }: z.core.$ZodIssue, values: Values): string {
+  const name = String(path[0]);
+  return `${name}: ${message}${name === "SLACK_API_URL" ? butNot(values[name] ?? "") : ""}`;
+}
+
+function isAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && !/[?#]/.test(text);
 }

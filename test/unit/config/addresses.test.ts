@@ -26,7 +26,7 @@ test.each([
   ["ERRAND_PUBLIC_URL", "errand.example.com", "errand.example.com"],
   ["ERRAND_PUBLIC_URL", "ftp://errand.example.com", "ftp://errand.example.com"],
   ["ERRAND_PUBLIC_URL", "https://errand.example.com/errand", "/errand"],
-  ["ERRAND_PUBLIC_URL", "https://errand.example.com/?a=b", "?a=b"],
+  ["ERRAND_PUBLIC_URL", "https://errand.example.com/?a=b", "query"],
   ["ERRAND_PUBLIC_URL", "https://errand.example.com#", "#"],
   ["ERRAND_PUBLIC_URL", "https://ann:secret-word@errand.example.com", "without a user name"],
   ["ERRAND_PUBLIC_URL", "ann:secret-word@errand", "must be an address"],

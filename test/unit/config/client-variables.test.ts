@@ -43,7 +43,7 @@ test.each(["sixteen letters ä", "a space at its end ", "line\nbreak-of-a-key"])
   "the key %j, which no client can send, stops the start",
   (key) => {
     expect(() => readConfig({ ERRAND_ADMIN_KEY: key })).toThrow(
-      "ERRAND_ADMIN_KEY: must contain only ASCII letters, digits and signs",
+      "ERRAND_ADMIN_KEY: must have at least 16 characters, only ASCII letters, digits and signs",
     );
   },
 );

@@ -58,6 +58,14 @@ describe("the configuration of GitHub", () => {
     expect(one).toEqual({ problems: ["GITHUB_CLIENT_SECRET is missing: sign-in with GitHub needs both."] });
   });
 
+  test("missing and invalid variables are reported together", () => {
+    expect(readGithubConfig({ GITHUB_APP_ID: "x", GITHUB_CLIENT_ID: "y" }).problems).toEqual([
+      "GitHub is only partly configured. Also set GITHUB_APP_PRIVATE_KEY, GITHUB_WEBHOOK_SECRET.",
+      "GITHUB_CLIENT_SECRET is missing: sign-in with GitHub needs both.",
+      'GITHUB_APP_ID: must be the numeric id of the App, such as 123456, not "x"',
+    ]);
+  });
+
   test("a partial configuration is one problem that names the missing variables", () => {
     expect(readGithubConfig({ GITHUB_APP_ID: "1" })).toEqual({
       problems: ["GitHub is only partly configured. Also set GITHUB_APP_PRIVATE_KEY, GITHUB_WEBHOOK_SECRET."],
@@ -66,17 +74,20 @@ describe("the configuration of GitHub", () => {
   });
 
   test.each([
-    ["GITHUB_APP_ID", "Iv1.abc"],
-    ["GITHUB_APP_PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----"],
-    ["GITHUB_WEBHOOK_SECRET", "one,,two"],
-    ["GITHUB_API_URL", "ftp://x"],
-    ["GITHUB_BOT_NAME", "no name"],
-  ])("the error for a wrong %s names the variable and does not repeat the value", (name, value) => {
-    const { config, problems } = readGithubConfig({ ...FULL, [name]: value });
+    ["GITHUB_APP_ID", "Iv1.abc", true],
+    ["GITHUB_APP_PRIVATE_KEY", "-----BEGIN RSA PRIVATE KEY-----", false],
+    ["GITHUB_WEBHOOK_SECRET", "one,,two", false],
+    ["GITHUB_API_URL", "ftp://x", true],
+    ["GITHUB_BOT_NAME", "no name", true],
+  ])(
+    "the error for %s=%s names the variable, and its value unless that is secret",
+    (name, value, isShown) => {
+      const { config, problems } = readGithubConfig({ ...FULL, [name]: value });
 
-    expect(config).toBeUndefined();
-    expect(problems).toHaveLength(1);
-    expect(problems[0]).toContain(name);
-    expect(problems[0]).not.toContain(value);
-  });
+      expect(config).toBeUndefined();
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toContain(name);
+      expect(problems[0]?.includes(`, not "${value}"`)).toBe(isShown);
+    },
+  );
 });

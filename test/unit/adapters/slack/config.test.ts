@@ -26,6 +26,16 @@ describe("readSlackConfig", () => {
     expect(reading.problems).toEqual([expect.stringMatching(`^${missing} is missing`)]);
   });
 
+  test("missing and invalid variables are reported together", () => {
+    const { problems } = readSlackConfig({ SLACK_BOT_TOKEN: "x", SLACK_CLIENT_ID: "y" });
+
+    expect(problems).toEqual([
+      "SLACK_BOT_TOKEN: must be a bot token: those start with xoxb-",
+      expect.stringMatching(/^SLACK_SIGNING_SECRET is missing/),
+      "SLACK_CLIENT_SECRET is missing: sign-in with Slack needs both.",
+    ]);
+  });
+
   test("a token of another kind is refused without being repeated", () => {
     const { config, problems } = readSlackConfig({ ...BOTH, SLACK_BOT_TOKEN: "xapp-very-secret" });
 
@@ -63,6 +73,8 @@ describe("readSlackConfig", () => {
   test("an invalid address of the Web API is refused", () => {
     const { problems } = readSlackConfig({ ...BOTH, SLACK_API_URL: "ftp://slack" });
 
-    expect(problems).toEqual(["SLACK_API_URL is not an http(s) address."]);
+    expect(problems).toEqual([
+      'SLACK_API_URL: must be an address such as https://slack.com/api/, without a user name, password or query, not "ftp://slack"',
+    ]);
   });
 });
