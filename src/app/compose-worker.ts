@@ -30,7 +30,7 @@ import { LocalDisk } from "../workspace/local-disk.ts";
 import { type DirectoryQuota, findProjectQuota } from "../workspace/project-quota.ts";
 import { createWorkspaceProvider } from "../workspace/workspace-provider.ts";
 import { type AppDeps, type Bootstrap, hostOf } from "./compose.ts";
-import { defaultModelOf } from "./compose-agents.ts";
+import { compatibleServerOf, defaultModelOf } from "./compose-agents.ts";
 import { composeSandbox } from "./compose-sandbox.ts";
 import { nextDue } from "./cron.ts";
 import { plainLog } from "./logger.ts";
@@ -167,6 +167,7 @@ function attemptDeps(
     gateways: gatewaysOf(config, deps, sandbox, { redact: knownSecrets.redact, log }),
     agents: createAcpRunner({
       ...{ ...deps.agents, sandbox, variablesOf, log: logger, ...defaultModelOf(config.agent) },
+      ...compatibleServerOf(config),
       servers: config.models,
       requireSandboxFor: (agent) => chosen.requireFor(agent),
     }),

@@ -26,6 +26,7 @@ import { repairLog } from "../storage/log-repair.ts";
 import { applyMigrations } from "../storage/migrations.ts";
 import { adoptSecretKey, hasSecretKeyOf } from "../storage/secret-key-check.ts";
 import { type AppDeps, apiDeps, type Bootstrap, compose, hostOf } from "./compose.ts";
+import { findModelNote } from "./compose-agents.ts";
 import type { WorkerDeps } from "./compose-worker.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { createLogger, plainLog } from "./logger.ts";
@@ -41,6 +42,8 @@ export interface App {
   readonly sandboxProblem: string | undefined;
   /** Why there are no pages of this version, with the remedy. Undefined: there are, or this process serves none. */
   readonly pagesProblem: string | undefined;
+  /** Which model runs without one use, if that depends on the model server. */
+  readonly modelNote: string | undefined;
   /** The file with the administrator's key, if this process has it. */
   readonly keyFile: string | undefined;
   readonly log: Log;
@@ -124,12 +127,14 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   const { defaultName: agentName } = deps.agents;
   const pages = config.role === "worker" ? undefined : await findPagesProblem();
   const pagesProblem = pages && `${pages.message} ${pages.remedy}`;
+  const modelNote = await findModelNote(config, deps.agents);
   return {
     url: bootstrap.publicUrl(),
     agentName,
     sandboxName,
     sandboxProblem,
     pagesProblem,
+    modelNote,
     keyFile,
     log,
     stop,

@@ -3,7 +3,7 @@ import type { App } from "./start.ts";
 
 /** What the user sees at the start: the address, the key, a command to try, and what is missing. */
 export function startupMessage(
-  { agentName, keyFile, pagesProblem, sandboxName, sandboxProblem, url }: App,
+  { agentName, keyFile, modelNote, pagesProblem, sandboxName, sandboxProblem, url }: App,
   config: Config,
 ): string {
   const lines = [`Errand is ready at ${url}`, ""];
@@ -22,8 +22,8 @@ export function startupMessage(
   if (agentName === "demo") {
     lines.push(DEMO);
   }
-  if (agentName === "opencode" && config.models.openai?.isCompatible && config.agent.model === undefined) {
-    lines.push(NO_MODEL);
+  if (modelNote !== undefined) {
+    lines.push(modelNote);
   }
   if (sandboxName === "local") {
     lines.push(LOCAL);
@@ -48,8 +48,6 @@ const ELSEWHERE =
   "The API key was made by the process that started first on this database: it is in the file api-key in that one's data directory.";
 const DEMO =
   "Runs are done by the built-in demo agent, which needs no model. ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENAI_BASE_URL gives them a real one.";
-const NO_MODEL =
-  "ERRAND_MODEL is not set: set it to a model of the server at OPENAI_BASE_URL, or name a model in each run. Errand does not know its models.";
 const LOCAL =
   "WARNING: ERRAND_SANDBOX=local protects nothing: every run can read and change this user's files, including the API key, the secret key and the database.";
 const NO_SANDBOX = "WARNING: there is no sandbox, so only the demo agent runs, and it starts no programs.";

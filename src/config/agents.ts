@@ -54,7 +54,8 @@ export const agentVariableDocs = {
   ERRAND_MODEL: {
     group: "Agents",
     default: "(the agent's own default)",
-    description: "The model of runs that name none.",
+    description:
+      "The model of runs that name none. With `OPENAI_BASE_URL` and without this variable, the only model of that server is used.",
   },
   ERRAND_AGENT_COMMAND: {
     group: "Agents",

@@ -8,6 +8,7 @@ import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
 import { defaultModelFor, modelFor } from "../agent-models.ts";
 import type { AgentPrograms } from "../agent-programs.ts";
+import { type CompatibleServer, chooseModel, listModels } from "../compatible-models.ts";
 import type { ModelServers, PlacedModel } from "../models.ts";
 import { AcpSession } from "./acp-session.ts";
 import { agentCommand } from "./agent-command.ts";
@@ -42,6 +43,8 @@ export interface AcpRunnerOptions {
   readonly servers: ModelServers;
   /** The model for runs that name none, if the agent can use it. */
   readonly defaultModel?: string;
+  /** The server of another company that is asked for its models if there is no default one. */
+  readonly compatibleServer?: CompatibleServer;
   /** Environment variables of all processes of an attempt. */
   readonly variablesOf: (gateway: Gateway) => Readonly<Record<string, string>>;
   readonly log: AgentLog;
@@ -106,7 +109,7 @@ async function prepareLaunch(
   request: AgentStart,
   observer: AgentObserver,
 ): Promise<AgentLaunch> {
-  const model = modelOf(options, agent, request.modelId);
+  const model = await modelOf(options, agent, request.modelId);
   const report = (text: string) => observer.update({ kind: "agent.notice", severity: "info", text });
   const directory = await options.programs.provide(agent, report, request.signal);
   const unpacking = agent.unpacking?.(directory);
@@ -140,13 +143,16 @@ async function checkMcpServers(
 }
 
 /** The key may have been removed since the run was created. */
-function modelOf(
-  { defaultModel, servers }: AcpRunnerOptions,
+async function modelOf(
+  { compatibleServer, defaultModel, servers }: AcpRunnerOptions,
   agent: AgentDefinition,
   requestedModel: string | undefined,
-): PlacedModel | undefined {
+): Promise<PlacedModel | undefined> {
   if (requestedModel === undefined) {
-    return defaultModelFor(agent, servers, defaultModel);
+    const usual = defaultModelFor(agent, servers, defaultModel);
+    const isAsked =
+      compatibleServer !== undefined && usual?.provider === "openai" && defaultModel === undefined;
+    return isAsked ? chooseModel(await listModels(compatibleServer), usual) : usual;
   }
   const model = modelFor(agent, requestedModel, servers);
   if (typeof model !== "string") {
