@@ -75,11 +75,12 @@ test("problems of all kinds are reported at once", () => {
   expect(names.filter((name) => !problems.includes(`${name}: `))).toEqual([]);
 });
 
-test("the template of variables can be read with all its defaults", () => {
+test("the template of variables can be read with all its defaults, and switches no adapter on", () => {
   const template = configurationDocs()[".env.example"] ?? "";
 
   const values = parseEnv(template.replace(/^# (?=[A-Z_]+=)/gm, ""));
 
   expect(problemsOf(values as Record<string, string>)).toBe("");
   expect(values.ERRAND_OIDC_SCOPES).toBe("openid email profile");
+  expect(readConfig(values).adapters).toEqual([]);
 });
