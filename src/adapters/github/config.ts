@@ -115,22 +115,22 @@ export function readGithubConfig(env: Readonly<Record<string, string | undefined
   const values = Object.fromEntries(
     [...REQUIRED, ...OPTIONAL].map((name) => [name, env[name]?.trim() || undefined]),
   );
+  const read = githubVariables.safeParse(values);
+  const invalid = read.error?.issues.filter(({ path }) => values[String(path[0])] !== undefined) ?? [];
+  const problems = invalid.map((issue) => problemOf(issue, values));
   // The address alone is also for pull requests with a token, without the App.
   const { GITHUB_API_URL: _, ...ofTheApp } = values;
   if (Object.values(ofTheApp).every((value) => value === undefined)) {
-    const { error } = githubVariables.pick({ GITHUB_API_URL: true }).safeParse(values);
-    return { problems: error?.issues.map((issue) => problemOf(issue, values)) ?? [] };
+    return { problems };
   }
   const missing = REQUIRED.filter((name) => values[name] === undefined);
-  const problems =
-    missing.length === 0 ? [] : [`GitHub is only partly configured. Also set ${missing.join(", ")}.`];
+  if (missing.length > 0) {
+    problems.push(`GitHub is only partly configured. Also set ${missing.join(", ")}.`);
+  }
   if ((values.GITHUB_CLIENT_ID === undefined) !== (values.GITHUB_CLIENT_SECRET === undefined)) {
     const absent = values.GITHUB_CLIENT_ID === undefined ? "GITHUB_CLIENT_ID" : "GITHUB_CLIENT_SECRET";
     problems.push(`${absent} is missing: sign-in with GitHub needs both.`);
   }
-  const read = githubVariables.safeParse(values);
-  const invalid = read.error?.issues.filter(({ path }) => values[String(path[0])] !== undefined) ?? [];
-  problems.push(...invalid.map((issue) => problemOf(issue, values)));
   return read.success && problems.length === 0 ? { config: configOf(read.data), problems } : { problems };
 }
 

@@ -60,9 +60,9 @@ describe("the configuration of GitHub", () => {
 
   test("missing and invalid variables are reported together", () => {
     expect(readGithubConfig({ GITHUB_APP_ID: "x", GITHUB_CLIENT_ID: "y" }).problems).toEqual([
+      'GITHUB_APP_ID: must be the numeric id of the App, such as 123456, not "x"',
       "GitHub is only partly configured. Also set GITHUB_APP_PRIVATE_KEY, GITHUB_WEBHOOK_SECRET.",
       "GITHUB_CLIENT_SECRET is missing: sign-in with GitHub needs both.",
-      'GITHUB_APP_ID: must be the numeric id of the App, such as 123456, not "x"',
     ]);
   });
 
