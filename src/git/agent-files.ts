@@ -1,7 +1,7 @@
 /**
  * What agents read by themselves from the repository that they work in, as patterns of a sparse checkout: settings that
  * name programs, hooks and servers, and instructions. Setup scripts, tasks of editors and files of environment variables
- * are among them. No pattern ends with a slash, because a link with such a name leads to a folder with another one.
+ * are among them. The test of this list has the files of each agent of the catalogue. No pattern ends with a slash, because a link with such a name leads to a folder with another one.
  */
 const AGENT_FILES = [
   ".claude",
@@ -15,6 +15,8 @@ const AGENT_FILES = [
   ".vscode",
   ".env*",
   ".mcp.json",
+  ".lsp.json",
+  "lsp.json",
   "bunfig.toml",
   "opencode.json",
   "opencode.jsonc",
@@ -22,12 +24,17 @@ const AGENT_FILES = [
   "AGENTS.override.md",
   "CLAUDE.md",
   "CLAUDE.local.md",
+  "CONTEXT.md",
   "GEMINI.md",
   "QWEN.md",
   ".github/copilot*",
   ".github/agents",
+  ".github/extensions",
   ".github/hooks",
   ".github/instructions",
+  ".github/lsp.json",
+  ".github/mcp.json",
+  ".github/plugin*",
   ".github/skills",
 ] as const;
 
