@@ -99,15 +99,14 @@ function adapterOf(subject: string): string {
 }
 
 /**
- * The principal and the administrators of its team, locked in one order, so that two transactions that change each
- * other's rows cannot deadlock. A waiting transaction sees what the previous one stored.
+ * The principal and the administrators of its team. The lock of the team lets one transaction at a time change principals
+ * of it, and a waiting one sees what the previous one stored. The administrators are not locked: every write with a key
+ * of one of them shares its row until it ends (`aliveKeys`), so two such writes would wait for each other.
  */
 async function lockToChange(tx: Tx, teamId: TeamId, id: PrincipalId): Promise<readonly Principal[]> {
-  const rows = await tx.$queryRaw<{ id: string }[]>`
-    SELECT id FROM principals
-     WHERE team_id = ${teamId}::uuid AND (id = ${id}::uuid OR (administrator AND NOT disabled))
-     ORDER BY id FOR UPDATE`;
-  const where = { id: { in: rows.map((row) => row.id) } };
+  await tx.$queryRaw`SELECT FROM teams WHERE id = ${teamId}::uuid FOR NO KEY UPDATE`;
+  await tx.$queryRaw`SELECT FROM principals WHERE id = ${id}::uuid AND team_id = ${teamId}::uuid FOR NO KEY UPDATE`;
+  const where = { teamId, OR: [{ id }, { administrator: true, disabled: false }] };
   return (await tx.principal.findMany({ where })).map(principalOf);
 }
 
