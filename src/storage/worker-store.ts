@@ -15,8 +15,11 @@ const BEAT = `
   ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp(), disk_use = excluded.disk_use`;
 /** A worker of an earlier version does not report its disk. */
 const TAKES_RUNS = Prisma.raw("(disk_use ->> 'takesRuns')::boolean IS DISTINCT FROM false");
-/** A run that waits for a person has given its slot back. */
-export const HAS_SLOT = Prisma.raw("lease_expires_at > clock_timestamp() AND state <> 'BLOCKED'");
+/**
+ * A run that waits for a person has given its slot back. A run whose lease has expired keeps it until the run is recovered:
+ * after an outage of the database the leases of live workers have expired as well, and their agents still work.
+ */
+export const HAS_SLOT = Prisma.raw("lease_expires_at IS NOT NULL AND state <> 'BLOCKED'");
 const REMOVE = `
   DELETE FROM workers WHERE id = $1 AND last_seen_at <= clock_timestamp() - $2::int * interval '1 millisecond'`;
 const DELETE_GONE =

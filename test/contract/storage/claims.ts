@@ -123,6 +123,21 @@ export function describeClaims(open: OpenStorage): void {
       expect(await next(job)).toEqual({ id: job, runningMax: 2 });
     });
 
+    test("a run whose lease has expired keeps its slot until it is recovered, because its worker may live", async () => {
+      const teamId = await aTeam(harness);
+      await limit(teamId, 1);
+      const atWork = await aRunAtWork(teamId);
+      const job = await aWaitingRun(teamId);
+      await harness.passTime(IDLE_MS);
+
+      expect(await next(job)).toBeUndefined();
+      await harness.storage.runs.change(atWork, ({ run }) =>
+        aChange({ ...run, state: "QUEUED" }, { lease: null }),
+      );
+
+      expect(await next(job)).toMatchObject({ id: job });
+    });
+
     test("a quota of none holds back all runs of its team, and runs are created all the same", async () => {
       const teamId = await aTeam(harness);
       await limit(teamId, 0);

@@ -49,15 +49,15 @@ export class InMemoryClaimStore implements ClaimStore {
   }
 
   firstWaiting(teamId: TeamId, host: string | undefined): Promise<WaitingRun | undefined> {
-    return this.#database.read((tables, now) => {
+    return this.#database.read((tables) => {
       const first = waitingRuns(tables).find((run) => run.teamId === teamId && isFor(run, host));
-      return first && !isAtQuota(tables, teamId, now) ? waitingRunOf(first) : undefined;
+      return first && !isAtQuota(tables, teamId) ? waitingRunOf(first) : undefined;
     });
   }
 
   listTeamsAtQuota(): Promise<readonly TeamId[]> {
-    return this.#database.read((tables, now) =>
-      [...tables.quotas.keys()].filter((teamId) => isAtQuota(tables, teamId, now)),
+    return this.#database.read((tables) =>
+      [...tables.quotas.keys()].filter((teamId) => isAtQuota(tables, teamId)),
     );
   }
 }
@@ -74,7 +74,7 @@ function candidatesOf(
   return Array.from(byTeam, ([teamId, runs]) => ({
     teamId,
     run: teamId === job.teamId ? job : runs.find((run) => isFor(run, host) && isReady(run)),
-    running: runningOf(tables, teamId, now),
+    running: runningOf(tables, teamId),
     runningMax: runningMaxOf(tables, teamId),
   })).filter(
     (team): team is Candidate => team.run !== undefined && team.running < (team.runningMax ?? Infinity),
@@ -106,14 +106,14 @@ function waitingRuns({ runs }: Tables): readonly Run[] {
   return waiting.sort((a, b) => queuedAt(a).getTime() - queuedAt(b).getTime());
 }
 
-export function runningOf({ runs }: Tables, teamId: TeamId, now: number): number {
-  return [...runs.values()].filter((row) => row.run.teamId === teamId && hasSlot(row, now)).length;
+export function runningOf({ runs }: Tables, teamId: TeamId): number {
+  return [...runs.values()].filter((row) => row.run.teamId === teamId && hasSlot(row)).length;
 }
 
 function runningMaxOf({ quotas }: Tables, teamId: TeamId): number | undefined {
   return quotas.get(teamId)?.find(({ name }) => name === "running_runs")?.limit;
 }
 
-export function isAtQuota(tables: Tables, teamId: TeamId, now: number): boolean {
-  return runningOf(tables, teamId, now) >= (runningMaxOf(tables, teamId) ?? Infinity);
+export function isAtQuota(tables: Tables, teamId: TeamId): boolean {
+  return runningOf(tables, teamId) >= (runningMaxOf(tables, teamId) ?? Infinity);
 }

@@ -40,7 +40,7 @@ export class InMemoryLeaseStore implements LeaseStore {
   listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]> {
     return this.#database.read((tables, now) => {
       const all = [...tables.runs.values()].map(({ run }) => run);
-      const free = all.filter(({ lease, teamId }) => lease === undefined && !isAtQuota(tables, teamId, now));
+      const free = all.filter(({ lease, teamId }) => lease === undefined && !isAtQuota(tables, teamId));
       const idle = free.filter(
         (run) => run.state === "QUEUED" && run.updatedAt.getTime() < now - IDLE_MS && isFor(run, host),
       );

@@ -13,9 +13,9 @@ export class InMemoryQuotaStore implements QuotaStore {
   }
 
   list(teamId: TeamId, count: QuotaCount): Promise<readonly QuotaUse[]> {
-    return this.#database.read((tables, now) =>
+    return this.#database.read((tables) =>
       quotaUses(tables, teamId, count).map((use) =>
-        use.name === "running_runs" ? { ...use, used: runningOf(tables, teamId, now) } : use,
+        use.name === "running_runs" ? { ...use, used: runningOf(tables, teamId) } : use,
       ),
     );
   }

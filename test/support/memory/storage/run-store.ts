@@ -56,7 +56,7 @@ export class InMemoryRunStore implements RunStore {
         lastSeq: row.run.lastSeq,
       };
       const max = change.lease?.runningMax;
-      if (max !== undefined && runningOf(tx.tables, run.teamId, tx.now) >= max) {
+      if (max !== undefined && runningOf(tx.tables, run.teamId) >= max) {
         throw new TeamAtQuota();
       }
       return store(tx, leased({ ...row, run }, change.lease, tx.now), structuredClone(change));

@@ -37,7 +37,7 @@ export class InMemoryWorkerStore implements WorkerStore {
       const able = liveOf(tables, now).filter(
         (worker) => worker.disk === disk && takesRuns(worker) && (host === undefined || worker.host === host),
       );
-      return able.some(({ id, slots }) => heldBy(tables, id, now) < slots);
+      return able.some(({ id, slots }) => heldBy(tables, id) < slots);
     });
   }
 
@@ -48,7 +48,7 @@ export class InMemoryWorkerStore implements WorkerStore {
         ...(host === undefined ? {} : { host }),
         ...crowdedSlotsOf(workers.filter((worker) => !takesRuns(worker))),
         slots: workers.reduce((sum, { slots }) => sum + slots, 0),
-        taken: workers.reduce((sum, { id, slots }) => sum + Math.min(slots, heldBy(tables, id, now)), 0),
+        taken: workers.reduce((sum, { id, slots }) => sum + Math.min(slots, heldBy(tables, id)), 0),
       }));
     });
   }
@@ -62,12 +62,12 @@ function crowdedSlotsOf(crowded: readonly Worker[]): Pick<HostLoad, "crowdedSlot
   return crowded.length === 0 ? {} : { crowdedSlots: crowded.reduce((sum, { slots }) => sum + slots, 0) };
 }
 
-function heldBy({ runs }: Tables, id: string, now: number): number {
-  return [...runs.values()].filter((row) => hasSlot(row, now) && row.run.lease?.worker === id).length;
+function heldBy({ runs }: Tables, id: string): number {
+  return [...runs.values()].filter((row) => hasSlot(row) && row.run.lease?.worker === id).length;
 }
 
-export function hasSlot({ leaseUntil = 0, run }: RunRow, now: number): boolean {
-  return leaseUntil > now && run.state !== "BLOCKED";
+export function hasSlot({ run }: RunRow): boolean {
+  return run.lease !== undefined && run.state !== "BLOCKED";
 }
 
 function liveOf({ workers }: Tables, now: number): readonly LiveWorker[] {
