@@ -217,12 +217,15 @@ export function outcomeText(output: Output, run: RunItem): string {
     lines.push(oneLine(status_message.message));
     lines.push(...(status_message.remedy ? [`→ ${oneLine(status_message.remedy)}`] : []));
   }
-  for (const { by, message, patch_url, remedy } of outcome?.refused ?? []) {
+  const refused = outcome?.refused ?? [];
+  for (const { by, message, patch_url, remedy } of refused) {
     lines.push(output.style("yellow", `! ${by}: ${oneLine(message)}`));
     lines.push(...(remedy === undefined ? [] : [`→ ${oneLine(remedy)}`]));
     lines.push(...(patch_url === undefined ? [] : [`→ The patch: ${patch_url}`]));
   }
-  lines.push(...warnings.map((warning) => output.style("yellow", `! ${oneLine(warning)}`)));
+  // A warning about left-out work repeats what was refused.
+  const others = warnings.filter((text) => !refused.some(({ message }) => text.startsWith(message)));
+  lines.push(...others.map((warning) => output.style("yellow", `! ${oneLine(warning)}`)));
   lines.push(...(session_link === undefined ? [] : [output.style("dim", session_link)]));
   return lines.join("\n");
 }

@@ -17,7 +17,7 @@ export const EXIT = {
   notAllowed: 4,
   /** The run waits for a person. */
   waits: 5,
-  /** The run succeeded, but its work was not handed over: a host refused the push or the pull request. */
+  /** The run succeeded, but not all of its work was handed over: the push, the pull request or files are missing. */
   refused: 6,
   timedOut: 124,
   interrupted: 130,

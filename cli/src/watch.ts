@@ -40,7 +40,7 @@ export function withEndOptions(command: Command): Command {
     .addOption(
       new Option(
         "-w, --wait",
-        "wait for the end and print the result; exit code 6: a host refused the push or the pull request",
+        "wait for the end and print the result; exit code 6: the push, the pull request or files are missing",
       ).conflicts("follow"),
     )
     .addOption(new Option("--wait-blocked", "wait also while a person has to answer").implies({ wait: true }))

@@ -9,8 +9,21 @@ export interface ChangeTracker {
   readonly host: string;
   /** Records the state of the repositories before a turn. */
   takeSnapshot(runWorkspace: RunWorkspace): Promise<void>;
-  /** The changes since that snapshot, or since the repositories were cloned. Lists only changed repositories. */
-  diff(runWorkspace: RunWorkspace, since: "snapshot" | "clone"): Promise<WorkspaceChanges>;
+  /**
+   * Looks for work of the agent on another branch, in another worktree or in a stash. Brings it into the checked-out
+   * branch if this cannot lose anything: the work is in one place, it continues the branch, and the branch and its working
+   * tree have not changed since the snapshot. Returns where that work was.
+   */
+  fastForward(runWorkspace: RunWorkspace): Promise<readonly LeftOutWork[]>;
+  /**
+   * The changes since that snapshot, or since the repositories were cloned. Lists only changed repositories. `written`:
+   * files that tools of the agent wrote, to name those that git ignores.
+   */
+  diff(
+    runWorkspace: RunWorkspace,
+    since: "snapshot" | "clone",
+    written?: readonly string[],
+  ): Promise<WorkspaceChanges>;
   /**
    * Commits uncommitted changes, and pushes everything since the clone to `branch`, which is created or moved.
    * Undefined when there is nothing to push. Can be repeated.
@@ -32,6 +45,7 @@ export const LEFT_OUT_REASONS = [
   "deep",
   "repository",
   "submodule",
+  "ignored",
   "worktree",
   "branch",
   "stash",

@@ -1,3 +1,4 @@
+import { ELSEWHERE } from "./elsewhere-script.ts";
 import { STAGING } from "./staging-script.ts";
 
 /**
@@ -74,10 +75,12 @@ cat "$SCRATCH/files" "$SCRATCH/own" "$SCRATCH/left"
  * Prints, since `$3`: the number of files, and the lengths of three lists; after that line the lists (status and name,
  * lines and name, what is left out) and the patch.
  */
-export const DIFF = `${OPENING}
+export const DIFF = `${OPENING}${ELSEWHERE}
 names_left_out=1
 ${TREE}
+list_candidates
 list_elsewhere
+sed 's/^\\([a-z]*\\) [0-9a-f]* [0-9a-f]* /\\1 /' "$SCRATCH/elsewhere" | tr '\\n' '\\000' | head -c 65536 >> "$SCRATCH/left"
 from=$(g rev-parse --verify --quiet "$3^{tree}") || exit 93
 files=$(g diff-tree -r -M --name-only -z "$from" "$tree" | tr -dc '\\000' | wc -c) || exit 93
 g diff-tree -r -M --name-status -z "$from" "$tree" | head -c ${LIST_BYTES} > "$SCRATCH/names"
@@ -86,6 +89,41 @@ printf '%d %d %d %d\\n' "$files" "$(wc -c < "$SCRATCH/names")" "$(wc -c < "$SCRA
   "$(wc -c < "$SCRATCH/left")"
 cat "$SCRATCH/names" "$SCRATCH/lines" "$SCRATCH/left"
 g diff-tree -r -p -M --binary --full-index --no-ext-diff --no-textconv --no-color "$from" "$tree"
+`;
+
+/**
+ * Brings the work of the agent that is elsewhere to `HEAD` and into the working tree, and prints its kind and name. Does
+ * nothing if that could lose other work: if something changed here since `$3` or is not committed, if the work does not
+ * continue `HEAD`, if it is in several places of which none has all of it, or if files are in the way.
+ */
+export const FAST_FORWARD = `${OPENING}${ELSEWHERE}${OWN_INDEX}
+has_large_files=1
+list_candidates
+has_large_files=
+[ -s "$SCRATCH/candidates" ] || exit 0
+${TREE}
+head=$(g rev-parse --verify --quiet 'HEAD^{commit}') || exit 0
+[ "$tree" = "$(g rev-parse --verify --quiet "$3^{tree}")" ] && [ "$tree" = "$(g rev-parse "$head^{tree}")" ] || exit 0
+list_elsewhere
+every=$(cut -d ' ' -f 3 "$SCRATCH/elsewhere")
+[ -n "$every" ] || exit 0
+while read -r kind commit all name; do
+  rest=$(g rev-list --max-count=1 $every --not "$all") && [ -z "$rest" ] && break
+  kind=
+done < "$SCRATCH/elsewhere"
+[ -n "$kind" ] && g merge-base --is-ancestor "$head" "$commit" || exit 0
+in_way=$(g diff-tree -r -z --no-renames --name-only --diff-filter=A "$head" "$all" |
+  xargs -0 sh -c 'for path do [ ! -e "$path" ] && [ ! -L "$path" ] || echo 1; done' sh)
+[ -z "$in_way" ] || exit 0
+unset GIT_INDEX_FILE GIT_OBJECT_DIRECTORY
+export GIT_ALTERNATE_OBJECT_DIRECTORIES="$OBJECTS"
+rm -f "$index.lock"
+g update-index -q --refresh >/dev/null 2>&1
+g read-tree -m -u --no-recurse-submodules "$head" "$all" >/dev/null 2>&1 || exit 0
+g update-ref HEAD "$commit" && g reset --quiet >/dev/null 2>&1
+[ "$kind" != stash ] || g stash drop --quiet "$name" 2>/dev/null
+printf '%s %s\\000' "$kind" "$name"
+exit 0
 `;
 
 /** How much of the subject of a commit is printed. */

@@ -16,7 +16,7 @@ import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import { RunDirectory } from "../run-directory.ts";
 import { type ClonedRepository, readRecord } from "../workspace-record.ts";
 import { changeProblem } from "./change-problem.ts";
-import { DIFF, LIST_BYTES, PRINT_SNAPSHOT, PUSH } from "./change-scripts.ts";
+import { DIFF, FAST_FORWARD, LIST_BYTES, PRINT_SNAPSHOT, PUSH } from "./change-scripts.ts";
 import { inputsOf } from "./given-state.ts";
 import { leftOutOf } from "./left-out.ts";
 import { readDiff } from "./read-diff.ts";
@@ -54,7 +54,8 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
   return {
     host: new URL(options.gitUrl).host || "the git host",
     takeSnapshot: (runWorkspace) => new RunChanges(options, runWorkspace).takeSnapshot(),
-    diff: (runWorkspace, since) => new RunChanges(options, runWorkspace).diff(since),
+    fastForward: (runWorkspace) => new RunChanges(options, runWorkspace).fastForward(),
+    diff: (runWorkspace, since, written) => new RunChanges(options, runWorkspace).diff(since, written),
     push: (runWorkspace, push) => new RunChanges(options, runWorkspace).push(push),
     templateOf: (runWorkspace, repository) => new RunChanges(options, runWorkspace).templateOf(repository),
   };
@@ -89,7 +90,20 @@ class RunChanges {
     });
   }
 
-  async diff(since: "snapshot" | "clone"): Promise<WorkspaceChanges> {
+  async fastForward(): Promise<readonly LeftOutWork[]> {
+    const taken: LeftOutWork[] = [];
+    await this.#forEach(async (repository) => {
+      const { commit, folder } = repository;
+      const from = (await this.#snapshots.find(folder)) ?? commit;
+      const { exit, output } = await this.#look(FAST_FORWARD, repository, [from], WORDS_BYTES);
+      if (typeof exit === "object" && exit.code === 0) {
+        taken.push(...leftOutOf(repository, output.toString("utf8").split("\0").slice(0, -1)));
+      }
+    });
+    return taken;
+  }
+
+  async diff(since: "snapshot" | "clone", written: readonly string[] = []): Promise<WorkspaceChanges> {
     const diffs: RepositoryDiff[] = [];
     const leftOut: LeftOutWork[] = [];
     await this.#forEach(async (repository) => {
@@ -100,6 +114,7 @@ class RunChanges {
         repository,
         [snapshot ?? commit],
         this.#limits.patchBytes + 3 * LIST_BYTES + WORDS_BYTES,
+        { written: written.map((path) => `${path}\n`).join("") },
       );
       const found = readDiff(end, this.#limits.patchBytes);
       if (found === undefined) {
@@ -177,6 +192,7 @@ class RunChanges {
     cloned: ClonedRepository,
     args: readonly string[],
     maxOutputBytes: number,
+    inputs: Readonly<Record<string, string>> = {},
   ): Promise<ScriptEnd> {
     const { commit, folder } = cloned;
     const objects = await this.#snapshots.objectsOf(folder);
@@ -187,7 +203,7 @@ class RunChanges {
           runWorkspace: this.#runWorkspace,
           script,
           args: [folder, commit, ...args],
-          inputs: inputsOf(cloned),
+          inputs: { ...inputsOf(cloned), ...inputs },
         },
         ...{ env: { OBJECTS: objects }, hasPortForward: false, writable: [objects] },
         ...{ maxOutputBytes, timeoutMs: this.#limits.lookMs },

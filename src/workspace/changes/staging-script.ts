@@ -2,8 +2,8 @@
 const LARGE_BLOCKS = 20_480;
 /** How many repositories inside each other are looked at. */
 const NESTING_MAX = 20;
-/** How many worktrees, and how many branches and stashes, are looked at. */
-const ELSEWHERE_MAX = 50;
+/** How many of the files are looked at that the agent's tools wrote. */
+const WRITTEN_MAX = 200;
 /** How many files are named that are left out. */
 const LEFT_OUT_MAX = 200;
 
@@ -17,13 +17,12 @@ const LEFT_OUT_MAX = 200;
  *   submodule stays a link if its host has the commit.
  * - New files are left out if they are large or cannot be read. With `$names_left_out`, the list `left` names them: reason,
  *   space and path, each entry with NUL at its end.
- * - `list_elsewhere` adds to that list what the agent made in another worktree, on another branch or in a stash, unless the
- *   content is in the index as well. Older commits are not the agent's: it may have fetched them.
+ *   It also names files that git ignores and that are in the list `written`: a tool of the agent named them as written.
  *
  * Lists have one path a line. Where a path is read from git with `-z`, a line end in it becomes the byte 1.
  */
 export const STAGING = `
-touch "$SCRATCH/given" "$SCRATCH/given-repositories" "$SCRATCH/own-repositories" "$SCRATCH/left"
+touch "$SCRATCH/given" "$SCRATCH/given-repositories" "$SCRATCH/own-repositories" "$SCRATCH/left" "$SCRATCH/written"
 large_files() {
   [ -n "$has_large_files" ] && return
   find . -name .git -prune -o -type f -size +${LARGE_BLOCKS} -print 2>/dev/null |
@@ -79,7 +78,7 @@ store_repository() {
   if [ -n "$known$keep_repositories" ]; then
     state="$(state_of "$1") $1"
     printf '%s\\n' "$state" >> "$SCRATCH/own-repositories"
-    [ -n "$keep_repositories" ] || grep -qxF -e "$state" "$SCRATCH/given-repositories" ||
+    [ -n "$keep_repositories" ] || grep -qxF -e "$state" "$SCRATCH/given-repositories" || is_pushed "$1" ||
       printf 'repository %s\\n' "$1" >> "$SCRATCH/notes"
     return
   fi
@@ -91,6 +90,10 @@ store_repository() {
     g write-tree 2>/dev/null
   )
   [ -n "$nested" ] && g read-tree --prefix="$1/" "$nested" 2>/dev/null
+}
+is_pushed() {
+  [ -z "$(in_repository "$1" status --porcelain 2>&1 | head -c 1)" ] &&
+    [ -z "$(in_repository "$1" rev-list --max-count=1 HEAD --not --remotes 2>&1)" ]
 }
 is_submodule() {
   case $(g ls-tree "$base" -- ":(top,literal)$1") in 160000*) return 0 ;; esac
@@ -150,36 +153,19 @@ list_left_out() {
         case $path in */) grep -qxF -e "\${path%/}" "$SCRATCH/handled" && continue ;; esac
         printf '%s %s\\000' "$(reason_of "$path")" "$path"
       done
+    list_ignored
     sed -n "s/^warning: could not open directory '//p" "$SCRATCH/unopened" |
       sed -e "s,/': .*,/," -e tlong -e :long -e 's/^\\(.\\{200\\}\\).\\{800,\\}/deep \\1…/' -e t -e 's/^/unreadable /' | tr '\\n' '\\000'
   } | tr '\\001' '\\n' | head -c 65536 > "$SCRATCH/left"
 }
-list_elsewhere() {
+list_ignored() {
   since=$(cat "$SCRATCH/given-at" 2>/dev/null)
-  [ -n "$since" ] || return 0
-  {
-    g worktree list --porcelain 2>/dev/null | sed -n 's/^worktree //p' | tail -n +2 | head -n ${ELSEWHERE_MAX} |
-      while IFS= read -r path; do
-        [ -e "$path/.git" ] || continue
-        [ -z "$(in_repository "$path" status --porcelain 2>/dev/null | head -c 1)" ] || printf 'worktree %s\\000' "$path"
-        commit=$(in_repository "$path" rev-parse --verify --quiet HEAD)
-        in_repository "$path" symbolic-ref --quiet HEAD > /dev/null || is_handed_over "$commit" ||
-          printf 'worktree %s\\000' "$path"
-      done
-    {
-      g for-each-ref --sort=-committerdate --format='%(committerdate:unix) %(objectname) branch %(refname:short)' refs/heads
-      g log --walk-reflogs --format='%ct %H stash %gd' refs/stash 2>/dev/null
-    } | head -n ${ELSEWHERE_MAX} | while read -r when commit kind name; do
-      [ "$when" -lt "$since" ] || is_handed_over "$commit" || printf '%s %s\\000' "$kind" "$name"
-    done
-  } | head -c 65536 >> "$SCRATCH/left"
-}
-is_handed_over() {
-  [ -n "$(g rev-list --max-count=1 "$1" --not "$base" HEAD --remotes 2>/dev/null)" ] || return 0
-  g rev-parse --verify --quiet "$1^3" > /dev/null && return 1
-  from=$(g merge-base "$1" HEAD) || return 1
-  g diff-tree -r -p --binary --full-index --no-ext-diff --no-textconv "$from" "$1" > "$SCRATCH/other" 2>/dev/null
-  [ ! -s "$SCRATCH/other" ] || g apply --cached --check -R "$SCRATCH/other" 2>/dev/null
+  head -n ${WRITTEN_MAX} "$SCRATCH/written" | while IFS= read -r path; do
+    path=\${path#"$PWD/"}
+    [ -f "$path" ] && [ "$(stat -c %Y -- "$path")" -ge "\${since:-0}" ] || continue
+    g -c core.excludesFile=/dev/null check-ignore --quiet -- "./$path" < /dev/null 2>/dev/null &&
+      printf 'ignored %s\\000' "$path"
+  done
 }
 reason_of() {
   if [ -d "$1" ]; then

@@ -266,6 +266,167 @@ describe.skipIf(noGit !== undefined)(`what an agent changed ${noGit ?? ""}`, () 
     expect(await pushedFiles(harness)).toEqual(["100644 a.txt", "100644 b.txt", "100644 f.txt"]);
   });
 
+  /** Each agent leaves one file `made.txt`, and returns where it is. */
+  const ELSEWHERE: Readonly<
+    Record<string, (harness: ChangeHarness, place: { main: string; worktree: string }) => Promise<string>>
+  > = {
+    "a branch": async (harness, { main }) => {
+      await harness.git("checkout", "--quiet", "-b", "x;$(id>own)\u00e9");
+      await writeFile(join(main, "made.txt"), "made\n");
+      await commit(main);
+      await harness.git("checkout", "--quiet", "-");
+      return "branch x;$(id>own)\u00e9";
+    },
+    "a worktree with a branch": async (harness, { worktree }) => {
+      await harness.git("worktree", "add", "--quiet", worktree, "-b", "side");
+      await writeFile(join(worktree, "made.txt"), "made\n");
+      await commit(worktree);
+      return "branch side";
+    },
+    "a worktree without a branch": async (harness, { worktree }) => {
+      await harness.git("worktree", "add", "--quiet", "--detach", worktree);
+      await writeFile(join(worktree, "made.txt"), "made\n");
+      await commit(worktree);
+      return `worktree ${worktree}`;
+    },
+    "the uncommitted files of a worktree": async (harness, { worktree }) => {
+      await harness.git("worktree", "add", "--quiet", worktree, "-b", "side");
+      await writeFile(join(worktree, "made.txt"), "made\n");
+      return `worktree ${worktree}`;
+    },
+    "a worktree with commits and uncommitted files, and a branch without the latter": async (
+      harness,
+      { worktree },
+    ) => {
+      await harness.git("worktree", "add", "--quiet", worktree, "-b", "side");
+      await harness.git(...IDENTITY, "-C", worktree, "commit", "--quiet", "--allow-empty", "-m", "first");
+      await writeFile(join(worktree, "made.txt"), "made\n");
+      return `worktree ${worktree}`;
+    },
+    "a stash with untracked files": async (harness, { main }) => {
+      await writeFile(join(main, "made.txt"), "made\n");
+      await harness.git(...IDENTITY, "stash", "--quiet", "--include-untracked");
+      return "stash stash@{0}";
+    },
+  };
+
+  test.each(Object.entries(ELSEWHERE))(
+    "%s is taken as the result if there is no other work",
+    async (_what, work) => {
+      const harness = await openHarness({ "a.txt": "a\n" });
+      const main = harness.workspace.workingDirectory;
+      await harness.changes.takeSnapshot(harness.runWorkspace);
+      const place = await work(harness, { main, worktree: join(harness.workspace.directory, "wt") });
+      await plantHooks(harness);
+
+      const [taken, ...others] = await harness.changes.fastForward(harness.runWorkspace);
+      const { diffs, leftOut } = await harness.changes.diff(harness.runWorkspace, "snapshot");
+
+      expect(`${taken?.reason} ${taken?.path}`).toBe(place);
+      expect(others).toEqual([]);
+      expect(leftOut).toEqual([]);
+      expect(diffs.flatMap(({ files }) => files.map(({ path }) => path))).toEqual(["made.txt"]);
+      expect(await readFile(join(main, "made.txt"), "utf8")).toBe("made\n");
+      expect(await harness.changes.fastForward(harness.runWorkspace)).toEqual([]);
+      expect(await pushedFiles(harness)).toEqual(["100644 a.txt", "100644 made.txt"]);
+      expect(await readdir(main)).not.toContain("own");
+    },
+  );
+
+  /** Every hook of the repository would leave a file `own`. */
+  async function plantHooks(harness: ChangeHarness): Promise<void> {
+    const hooks = join(harness.workspace.workingDirectory, ".git/hooks");
+    for (const name of ["post-checkout", "reference-transaction", "post-index-change", "pre-commit"]) {
+      await writeFile(join(hooks, name), "#!/bin/sh\ntouch own\n", { mode: 0o755 });
+    }
+  }
+
+  /** In each of these states, taking the work of the branch `side` would lose other work. */
+  const BESIDE: Readonly<Record<string, (harness: ChangeHarness, main: string) => Promise<void>>> = {
+    "uncommitted work": async (_harness, main) => writeFile(join(main, "a.txt"), "mine\n"),
+    "a commit": async (_harness, main) => {
+      await writeFile(join(main, "b.txt"), "mine\n");
+      await commit(main);
+    },
+    "another branch": async (harness, main) => {
+      await harness.git("checkout", "--quiet", "-b", "other");
+      await writeFile(join(main, "b.txt"), "mine\n");
+      await commit(main);
+      await harness.git("checkout", "--quiet", "main");
+    },
+    "an ignored file in its way": async (_harness, main) => {
+      await writeFile(join(main, ".git/info/exclude"), "made.txt\n");
+      await writeFile(join(main, "made.txt"), "own\n");
+    },
+  };
+
+  test.each(Object.entries(BESIDE))("work of a branch beside %s is only named", async (_what, other) => {
+    const harness = await openHarness({ "a.txt": "a\n" });
+    const main = harness.workspace.workingDirectory;
+    await harness.changes.takeSnapshot(harness.runWorkspace);
+    await harness.git("checkout", "--quiet", "-b", "side");
+    await writeFile(join(main, "made.txt"), "made\n");
+    await commit(main);
+    await harness.git("checkout", "--quiet", "main");
+    await other(harness, main);
+    const before = [await harness.git("rev-parse", "HEAD"), await harness.git("status", "--short")];
+
+    expect(await harness.changes.fastForward(harness.runWorkspace)).toEqual([]);
+
+    expect([await harness.git("rev-parse", "HEAD"), await harness.git("status", "--short")]).toEqual(before);
+    const { leftOut } = await harness.changes.diff(harness.runWorkspace, "clone");
+    expect(leftOut).toContainEqual({ repository: TOOLS, reason: "branch", path: "side" });
+  });
+
+  test("a branch that does not begin at the cloned commit is not taken", async () => {
+    await openHarness({ "old.txt": "old\n" });
+    const harness = await openHarness({ "a.txt": "a\n" });
+    const main = harness.workspace.workingDirectory;
+    await harness.changes.takeSnapshot(harness.runWorkspace);
+    await harness.git("checkout", "--quiet", "--orphan", "side");
+    await writeFile(join(main, "made.txt"), "made\n");
+    await commit(main);
+    await harness.git("checkout", "--quiet", "main");
+
+    expect(await harness.changes.fastForward(harness.runWorkspace)).toEqual([]);
+    expect(await pathsIn(harness)).toEqual([]);
+  });
+
+  test("later turns in a worktree come to the result as well", async () => {
+    const harness = await openHarness({ "a.txt": "a\n" });
+    const worktree = join(harness.workspace.directory, "wt");
+    await harness.git("worktree", "add", "--quiet", worktree, "-b", "side");
+    for (const name of ["first.txt", "second.txt"]) {
+      await harness.changes.takeSnapshot(harness.runWorkspace);
+      await writeFile(join(worktree, name), "made\n");
+      await commit(worktree);
+      await harness.changes.fastForward(harness.runWorkspace);
+    }
+
+    expect(await pathsIn(harness)).toEqual(["first.txt", "second.txt"]);
+  });
+
+  test("an ignored file is named if a tool wrote it in this run", async () => {
+    const harness = await openHarness({ "a.txt": "a\n", ".gitignore": "*.env\n" });
+    const main = harness.workspace.workingDirectory;
+    await writeFile(join(main, "old.env"), "old\n");
+    await utimes(join(main, "old.env"), 1, 1);
+    for (const name of ["new.env", "-q :(top).env", "unnamed.env", "plain.txt"]) {
+      await writeFile(join(main, name), "new\n");
+    }
+    const named = ["old.env", "new.env", "-q :(top).env", "plain.txt", "gone.env", "../../etc/passwd"];
+
+    const { leftOut } = await harness.changes.diff(
+      harness.runWorkspace,
+      "clone",
+      named.map((name) => join(main, name)),
+    );
+
+    expect(leftOut).toEqual(
+      ["new.env", "-q :(top).env"].map((path) => ({ repository: TOOLS, reason: "ignored", path })),
+    );
+  });
+
   async function oldCommit(harness: ChangeHarness): Promise<string> {
     const tree = (await harness.git("rev-parse", "stash^{tree}")).trim();
     const raw = `tree ${tree}\nauthor o <o@example.com> 1000000000 +0000\ncommitter o <o@example.com> 1000000000 +0000\n\nold\n`;

@@ -15,6 +15,10 @@ export class InMemoryChanges implements ChangeTracker {
   readonly sinceSnapshot = new Map<string, string>();
   readonly sinceClone = new Map<string, string>();
   readonly leftOut: LeftOutWork[] = [];
+  /** What the next calls of `fastForward` return. */
+  readonly elsewhere: LeftOutWork[][] = [];
+  /** The files that tools wrote, as the last call of `diff` got them. */
+  written: readonly string[] | undefined;
   readonly pushes: BranchPush[] = [];
   /** Each error fails one coming call of its kind. */
   readonly diffFaults: Error[] = [];
@@ -47,7 +51,16 @@ export class InMemoryChanges implements ChangeTracker {
     return this.templates.get(`${owner}/${name}`);
   }
 
-  async diff(_site: RunWorkspace, since: "snapshot" | "clone"): Promise<WorkspaceChanges> {
+  async fastForward(): Promise<readonly LeftOutWork[]> {
+    return this.elsewhere.shift() ?? [];
+  }
+
+  async diff(
+    _site: RunWorkspace,
+    since: "snapshot" | "clone",
+    written?: readonly string[],
+  ): Promise<WorkspaceChanges> {
+    this.written = written;
     this.#journal.push(`diff since ${since}`);
     const fault = this.diffFaults.shift();
     if (fault !== undefined) {

@@ -1,6 +1,6 @@
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import { isSameRepository } from "../../model/repositories/repository-name.ts";
-import type { TurnEnd } from "../../model/runs/agent-update.ts";
+import type { AgentUpdate, TurnEnd } from "../../model/runs/agent-update.ts";
 import { isPatchOnly } from "../../model/runs/home-repository.ts";
 import type { Run, StatusMessage } from "../../model/runs/run.ts";
 import { refusedStatus } from "../../model/runs/run-outcome.ts";
@@ -8,15 +8,17 @@ import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
 import type { UnpushedWork } from "../../model/threads/notice.ts";
 import type { RepositoryChanges } from "../../model/workspaces/repository-changes.ts";
 import type { CollectedFile } from "../../model/workspaces/workspace.ts";
+import type { LeftOutWork } from "../../ports/change-tracker.ts";
 import { deliverable } from "../../runs/approval.ts";
 import { statusText } from "../../runs/notice-writer.ts";
 import type { AttemptContext } from "../context/attempt-context.ts";
 import { type AttemptServices, recordLostChanges } from "../context/attempt-services.ts";
 import { LeaseLost } from "../lease/lease-writer.ts";
-import { leftOutWords } from "./left-out-work.ts";
+import { isElsewhere, leftOutParts, movedWords } from "./left-out-work.ts";
 import { type Changed, PatchFiles } from "./patch-files.ts";
 import { type PublishedBranch, PullRequestPublisher } from "./pull-request-publisher.ts";
 import { shortPatch, unpushedStatus } from "./unpushed-work.ts";
+import { WrittenFiles } from "./written-files.ts";
 
 export interface CollectedChanges {
   readonly files: readonly CollectedFile[];
@@ -43,6 +45,7 @@ export class ChangeCollector {
   readonly #files: PatchFiles;
   readonly #pullRequests: PullRequestPublisher;
   readonly #hasRepositories: boolean;
+  readonly #written = new WrittenFiles();
 
   constructor(services: AttemptServices, attemptContext: AttemptContext) {
     const { clean, lease, deps } = services;
@@ -68,6 +71,12 @@ export class ChangeCollector {
   async beforeTurn(): Promise<void> {
     if (this.#hasRepositories) {
       await this.#files.takeSnapshot();
+    }
+  }
+
+  onUpdate(update: AgentUpdate): void {
+    if (this.#hasRepositories) {
+      this.#written.onUpdate(update);
     }
   }
 
@@ -98,30 +107,53 @@ export class ChangeCollector {
     const { run, taken, waiting } = await this.#services.lease.getAggregate();
     const isPrivate = run.turn > 1 && taken.length > 0 && taken.every((followUp) => followUp.private);
     const isLast = deliverable(waiting).length === 0;
+    const moved = await this.#files.fastForward();
     const ofTurn = await this.#files.ofTurn(turn);
     const isDone = isLast && stopReason === "end_turn";
     const { handedOver, refused, url } = await this.#pullRequests.publish(
       { answer: isPrivate ? "" : answer, isDone },
       ofTurn?.repositories,
     );
-    const ofRun = isLast ? await this.#files.ofRun() : undefined;
+    const ofRun = isLast ? await this.#files.ofRun(this.#written.paths) : undefined;
     const left = (ofRun?.diffs ?? []).filter(
       ({ repository }) => handedOver === undefined || !isSameRepository(repository, handedOver),
     );
     const files = [...(ofTurn?.files ?? []), ...left.map(({ file }) => file)];
     const changes = ofRun && (await this.#changesOf(turn, ofRun, this.#pullRequests.branches()));
-    const end = refused.length > 0 ? this.#refusedEnd(refused) : this.#endOf(url, ofTurn, ofRun);
-    const remarks = this.#services.clean(leftOutWords(ofRun?.leftOut ?? []));
+    const leftOut = ofRun?.leftOut ?? [];
+    const parts = leftOutParts(leftOut).map(({ message, remedy }) => `${message} ${remedy}`);
+    const remarks = this.#services.clean([...movedWords(moved, url !== undefined), ...parts]);
+    const missing = leftOutParts(leftOut.filter((work) => this.#isMissing(work, url)));
+    const end = { ...this.#endOf(url, ofTurn, ofRun), ...this.#refusedEnd(refused, missing) };
     return { files, ...changes, remarks, ...end };
   }
 
+  /** Work that is elsewhere is missing if a pull request was to be made of it and there is none. */
+  #isMissing(work: LeftOutWork, url: string | undefined): boolean {
+    const { wanted } = this.#pullRequests;
+    return (
+      !isElsewhere(work) ||
+      (url === undefined && wanted !== undefined && isSameRepository(work.repository, wanted))
+    );
+  }
+
   /**
-   * The patch is only on the page of the run: what a host refuses, for example a secret, is not for its readers.
+   * The patch of refused work is only on the page of the run: what a host refuses, for example a secret, is not for the
+   * readers of the thread. What is `missing` is already in the remarks.
    */
-  #refusedEnd(parts: readonly RefusedWork[]): Pick<CollectedChanges, "refused" | "success" | "unpushed"> {
-    const refused = this.#services.clean(parts);
-    const success = refusedStatus(refused);
-    return { refused, success, unpushed: { words: statusText(success) } };
+  #refusedEnd(
+    refused: readonly RefusedWork[],
+    missing: readonly RefusedWork[],
+  ): Pick<CollectedChanges, "refused" | "success" | "unpushed"> {
+    const { clean } = this.#services;
+    const all = clean([...refused, ...missing]);
+    if (all.length === 0) {
+      return {};
+    }
+    const end = { refused: all, success: refusedStatus(all) };
+    return refused.length === 0
+      ? end
+      : { ...end, unpushed: { words: statusText(refusedStatus(clean(refused))) } };
   }
 
   /** How the run ends if this was its last turn and it succeeded. */

@@ -41,21 +41,36 @@ export class PatchFiles {
       .catch((error) => problem("The changes of this turn cannot be told from earlier ones", error));
   }
 
+  /** Brings work from elsewhere into the checked-out branches, and returns where it was. */
+  async fastForward(): Promise<readonly LeftOutWork[]> {
+    const { changes, problem, runWorkspace } = this.#deps;
+    try {
+      return await changes.fastForward(runWorkspace);
+    } catch (error) {
+      problem("Other branches and worktrees could not be searched for work", error);
+      return [];
+    }
+  }
+
   /** The changes of this turn. Undefined: they are unknown. */
   ofTurn(turn: number): Promise<Changed | undefined> {
     return this.#collect("snapshot", `turn-${turn}`);
   }
 
-  /** The changes of all turns. Undefined: they are unknown. */
-  ofRun(): Promise<Changed | undefined> {
-    return this.#collect("clone", "all");
+  /** The changes of all turns. Undefined: they are unknown. `written`: files that tools of the agent wrote. */
+  ofRun(written: readonly string[] = []): Promise<Changed | undefined> {
+    return this.#collect("clone", "all", written);
   }
 
-  async #collect(since: "snapshot" | "clone", name: string): Promise<Changed | undefined> {
+  async #collect(
+    since: "snapshot" | "clone",
+    name: string,
+    written: readonly string[] = [],
+  ): Promise<Changed | undefined> {
     const { changes, problem, runWorkspace } = this.#deps;
     try {
       const diffs: StoredDiff[] = [];
-      const { diffs: found, leftOut } = await changes.diff(runWorkspace, since);
+      const { diffs: found, leftOut } = await changes.diff(runWorkspace, since, written);
       for (const diff of found) {
         diffs.push({ ...diff, file: await this.#store(diff, name) });
       }

@@ -92,13 +92,19 @@ export class PullRequestPublisher {
       return known;
     }
     // What was refused after an earlier turn is still to be published.
-    const isNew = this.#deps.run.outcome?.refused !== undefined || isAmong(changed ?? [target], target);
+    const wasRefused = this.#deps.run.outcome?.refused?.some(({ what }) => what !== "file") ?? false;
+    const isNew = wasRefused || isAmong(changed ?? [target], target);
     const before = isNew ? undefined : await this.#lastOfRun();
     if (before !== undefined) {
       return { ...known, url: before.url, ...(this.#isOwn(before) ? { handedOver: target } : {}) };
     }
     const opened = await this.#handOver(target);
     return opened === undefined ? known : { ...known, url: opened.url, handedOver: target };
+  }
+
+  /** The repository in which a pull request is to be opened, if there are changes. */
+  get wanted(): RepositoryName | undefined {
+    return this.#target?.setting === "off" ? undefined : this.#target;
   }
 
   /** The newest branch that was pushed to each repository, as far as this attempt knows. */

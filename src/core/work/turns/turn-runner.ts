@@ -111,6 +111,7 @@ export class TurnRunner {
   onUpdate(update: AgentUpdate): void {
     this.#limits.onUpdate(update);
     this.#answer.onUpdate(update);
+    this.#deps.work.onUpdate(update);
   }
 
   /** People see the cleaned question. The agent receives the option id that it sent. */
