@@ -3,12 +3,12 @@
 //
 // forwarder.mjs <port> <socket> -- <command> …   forwards connections to 127.0.0.1:<port> to <socket>
 // forwarder.mjs --control <socket>                reads command, environment and port forward as JSON from <socket>;
-// when the other end disconnects, everything here ends
+// when the other end disconnects, everything here ends. It lists and kills processes for further lines of JSON
 //
 // It must not touch process.stdin, stdout and stderr, because Node would make them non-blocking and the command
 // shares them.
 import { spawn } from "node:child_process";
-import { writeSync } from "node:fs";
+import { readdirSync, readFileSync, writeSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { constants } from "node:os";
 import { pipeline } from "node:stream";
@@ -18,6 +18,9 @@ const SIGNALLED = 128;
 
 /** The sandbox takes a line with this beginning on stderr for the reason why nothing was started. */
 const ERROR_PREFIX = "errand: ";
+
+const PROCESSES_MAX = 400;
+const ARGUMENTS_CHARS = 2_000;
 
 /** Variables that could steer Node arrive with this prefix and get their own names for the command. */
 const HELD_BACK = "ERRAND_HELD_BACK_";
@@ -52,11 +55,14 @@ function receiveCommand(path) {
   const giver = connect(path);
   giver.setEncoding("utf8");
   return new Promise((resolve, reject) => {
-    let text = "";
+    let answer = resolve;
+    let held = "";
     giver.on("data", (chunk) => {
-      text += chunk;
-      if (text.endsWith("\n")) {
-        resolve(JSON.parse(text));
+      const lines = (held + chunk).split("\n");
+      held = lines.pop();
+      for (const line of lines) {
+        answer(JSON.parse(line));
+        answer = (question) => giver.write(`${JSON.stringify(answerTo(question))}\n`);
       }
     });
     giver.on("error", reject);
@@ -65,6 +71,45 @@ function receiveCommand(path) {
       giver.once("close", () => process.kill(process.pid, "SIGKILL"));
     });
   });
+}
+
+function answerTo({ end }) {
+  if (end === undefined) {
+    return { processes: listProcesses() };
+  }
+  const running = listProcesses();
+  for (const { pid, startTime } of end) {
+    if (running.some((each) => each.pid === pid && each.startTime === startTime)) {
+      tryTo(() => process.kill(pid, "SIGKILL"));
+    }
+  }
+  return {};
+}
+
+/** All processes of the container except this one and the first, to which those belong whose own parent has ended. */
+function listProcesses() {
+  const own = [1, process.pid];
+  const found = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && !own.includes(Number(name)));
+  return found.slice(0, PROCESSES_MAX).flatMap((name) => {
+    const stat = tryTo(() => readFileSync(`/proc/${name}/stat`, "utf8")) ?? "";
+    // The name in parentheses may contain anything, so the fields after it are counted.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (fields.length < 20 || fields[0] === "Z" || fields[0] === "X") {
+      return [];
+    }
+    const argv = (tryTo(() => readFileSync(`/proc/${name}/cmdline`, "utf8")) ?? "").slice(0, ARGUMENTS_CHARS);
+    const parent = own.includes(Number(fields[1])) ? undefined : Number(fields[1]);
+    return [{ pid: Number(name), startTime: fields[19], parent, argv: argv.split("\0").filter(Boolean) }];
+  });
+}
+
+/** Processes come and go meanwhile. */
+function tryTo(action) {
+  try {
+    return action();
+  } catch {
+    return undefined;
+  }
 }
 
 function openDoor({ port, socketPath }) {

@@ -1,6 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { startProgram } from "../child-process/start-program.ts";
-import { killNow } from "./linux-processes.ts";
+import { endProcesses, killNow, listMarked } from "./linux-processes.ts";
 import { killMarked, MARKER, makeMarker } from "./marked-processes.ts";
 import type { SandboxCommand, SandboxExit, SandboxProcess } from "./sandbox.ts";
 import { StderrHead } from "./stderr-head.ts";
@@ -25,6 +25,8 @@ export function startHostProcess(
     stderr: stderrHead.stderr,
     exited: watchExit(child, hasForwarder ? stderrHead : undefined),
     kill: () => kill(child, marker),
+    list: () => listMarked(MARKER, marker),
+    end: endProcesses,
   };
 }
 

@@ -14,6 +14,8 @@ export function refusedProcess(
     stderr: Readable.from([]),
     exited: Promise.resolve({ code: 127, signal: null, reason, ...more }),
     kill: async () => undefined,
+    list: async () => [],
+    end: async () => undefined,
   };
 }
 

@@ -73,6 +73,20 @@ export interface SandboxProcess {
   readonly exited: Promise<SandboxExit>;
   /** Kills the process and everything it started, in whatever process group. Resolves when they are gone. */
   kill(): Promise<void>;
+  /** The processes that run inside. Empty where they cannot be listed. */
+  list(): Promise<readonly ListedProcess[]>;
+  /** Kills these, except those that have ended meanwhile. */
+  end(processes: readonly ListedProcess[]): Promise<void>;
+}
+
+export interface ListedProcess {
+  /** As the sandbox counts. */
+  readonly pid: number;
+  /** Tells it from another process that gets its number later. */
+  readonly startTime: string;
+  /** Undefined: the process that started it has ended, or is not inside. */
+  readonly parent?: number | undefined;
+  readonly argv: readonly string[];
 }
 
 export interface SandboxExit {

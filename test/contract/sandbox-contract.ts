@@ -169,6 +169,35 @@ export function describeSandbox(name: string, makeSandbox: (dataDir: string) => 
       expect(await processesWith(seconds)).toEqual([]);
     });
 
+    test("a sandbox lists what runs inside with its ancestry, and ends only what it is told to", async () => {
+      const [left, kept, gone] = [uniqueSeconds(), uniqueSeconds(), uniqueSeconds()];
+      const process = harness.shell(
+        `sh -c 'sleep ${left} & :'; sleep ${kept} & sh -c 'exec sleep "$0"' '${gone}' & wait`,
+      );
+      const find = async (seconds: string) =>
+        (await process.list()).find(({ argv }) => argv.join(" ") === `sleep ${seconds}`);
+      const [orphan, child, victim] = await waitFor(
+        async () => {
+          const found = await Promise.all([left, kept, gone].map(find));
+          const isOrphaned = found[0] !== undefined && found[0].parent === undefined;
+          return isOrphaned && found.every((each) => each !== undefined) && found;
+        },
+        { what: "the three sleepers" },
+      );
+      const shell = (await process.list()).find(({ pid }) => pid === child?.parent);
+
+      await process.end(
+        [victim, { pid: child?.pid ?? 0, startTime: "1", argv: [] }].filter((each) => each !== undefined),
+      );
+
+      await waitFor(async () => (await find(gone)) === undefined, { what: "the end of one" });
+      expect(shell?.argv[0]).toBe("/bin/sh");
+      expect(await find(left)).toEqual(orphan);
+      expect(await find(kept)).toEqual(child);
+      await process.kill();
+      expect(await process.list()).toEqual([]);
+    });
+
     test("kill can be repeated, and comes right after the start or after the end", async () => {
       const seconds = uniqueSeconds();
       const early = harness.shell(`sleep ${seconds}`);

@@ -2,9 +2,9 @@ import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_pr
 import type { Readable, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { startProgram } from "../../child-process/start-program.ts";
-import { isAlive, killNow, type ProcessIdentity } from "../linux-processes.ts";
+import { endProcesses, isAlive, killNow, listBelow, type ProcessIdentity } from "../linux-processes.ts";
 import { MARKER } from "../marked-processes.ts";
-import type { SandboxCommand, SandboxExit, SandboxProcess } from "../sandbox.ts";
+import type { ListedProcess, SandboxCommand, SandboxExit, SandboxProcess } from "../sandbox.ts";
 import { type SandboxLimits, withLimitNamed } from "../sandbox-limits.ts";
 import { StderrHead } from "../stderr-head.ts";
 import { bubblewrapArgs } from "./bubblewrap-args.ts";
@@ -72,6 +72,15 @@ export class BubblewrapProcess implements SandboxProcess {
   async kill(): Promise<void> {
     await this.#killProcesses();
     await this.#removeCgroup();
+  }
+
+  async list(): Promise<readonly ListedProcess[]> {
+    const first = await this.#status.firstProcess;
+    return first === undefined || !(await isAlive(first)) ? [] : listBelow(first.pid);
+  }
+
+  async end(processes: readonly ListedProcess[]): Promise<void> {
+    await endProcesses(processes);
   }
 
   async #removeCgroup(): Promise<void> {

@@ -1,12 +1,28 @@
 import { chmod, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
+import { z } from "zod";
+import { parseJson } from "../../core/basics/parse-json.ts";
 import { withTimeout } from "../../core/basics/with-timeout.ts";
-import type { PortForward } from "../sandbox.ts";
+import type { ListedProcess, PortForward } from "../sandbox.ts";
 
 export const CONTROL_SOCKET = "orders";
 
 const END_MS = 2_000;
+const ANSWER_MS = 5_000;
+/** A longer answer is none. Programs of the agent may have written it. */
+const ANSWER_CHARS = 2 ** 20;
+
+const processList = z.object({
+  processes: z.array(
+    z.object({
+      pid: z.int().min(2),
+      startTime: z.string(),
+      parent: z.int().optional(),
+      argv: z.array(z.string()),
+    }),
+  ),
+});
 
 export interface ContainerCommand {
   readonly argv: readonly string[];
@@ -23,6 +39,8 @@ export class ControlChannel {
   readonly #server: Server;
   readonly #closed = Promise.withResolvers<true>();
   #reader: Socket | undefined;
+  /** What the answers to come resolve, in order. */
+  readonly #questions: ((line: string) => void)[] = [];
 
   private constructor(directory: string, server: Server) {
     this.directory = directory;
@@ -39,6 +57,15 @@ export class ControlChannel {
     server.listen(join(directory, CONTROL_SOCKET), resolve);
     await promise;
     return line;
+  }
+
+  /** The processes inside. Empty: the program at the other end does not answer. */
+  async list(): Promise<readonly ListedProcess[]> {
+    return processList.safeParse(parseJson(await this.#ask({ list: true }))).data?.processes ?? [];
+  }
+
+  async end(processes: readonly ListedProcess[]): Promise<void> {
+    await this.#ask({ end: processes.map(({ pid, startTime }) => ({ pid, startTime })) });
   }
 
   /** Ends the container, unless the program at the other end is stopped. False when the program did not react. */
@@ -66,8 +93,27 @@ export class ControlChannel {
     }
     this.#reader = socket;
     socket.once("close", () => this.#closed.resolve(true));
-    socket.resume();
+    socket.setEncoding("utf8");
+    let held = "";
+    socket.on("data", (text: string) => {
+      const lines = (held + text).split("\n");
+      held = (lines.pop() ?? "").slice(0, ANSWER_CHARS);
+      for (const line of lines) {
+        this.#questions.shift()?.(line);
+      }
+    });
     socket.write(`${JSON.stringify(control)}\n`);
+  }
+
+  /** Empty: there is no answer. */
+  async #ask(question: object): Promise<string> {
+    if (this.#reader === undefined || this.#reader.destroyed) {
+      return "";
+    }
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.#questions.push(resolve);
+    this.#reader.write(`${JSON.stringify(question)}\n`);
+    return withTimeout(promise, ANSWER_MS, { onTimeout: () => "" });
   }
 }
 

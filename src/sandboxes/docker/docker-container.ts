@@ -2,7 +2,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { PassThrough } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
-import type { SandboxExit, SandboxProcess } from "../sandbox.ts";
+import type { ListedProcess, SandboxExit, SandboxProcess } from "../sandbox.ts";
 import { type SandboxLimits, withLimitNamed } from "../sandbox-limits.ts";
 import { StderrHead } from "../stderr-head.ts";
 import type { ControlChannel } from "./control-channel.ts";
@@ -70,6 +70,14 @@ export class DockerContainer implements SandboxProcess {
       await this.#remove();
     }
     await this.#cleanedUp;
+  }
+
+  async list(): Promise<readonly ListedProcess[]> {
+    return (await this.#start?.line.list()) ?? [];
+  }
+
+  async end(processes: readonly ListedProcess[]): Promise<void> {
+    await this.#start?.line.end(processes);
   }
 
   async #live(): Promise<SandboxExit> {
