@@ -158,7 +158,7 @@ function attemptDeps(
   deps: AppDeps,
   { chosen, clones, quota }: AttemptTools,
 ) {
-  const { dataDir, gitUrl, setupMinutes } = config;
+  const { backgroundMs, dataDir, gitUrl, setupMinutes } = config;
   const { sandbox } = chosen;
   const log = plainLog(logger);
   const variablesOf = (gateway: Gateway) => gatewayVariables(gateway, gitUrl);
@@ -169,6 +169,7 @@ function attemptDeps(
       ...{ ...deps.agents, sandbox, variablesOf, log: logger, ...defaultModelOf(config.agent) },
       ...compatibleServerOf(config),
       servers: config.models,
+      backgroundMs,
       requireSandboxFor: (agent) => chosen.requireFor(agent),
     }),
     workspaces: createWorkspaceProvider({

@@ -129,6 +129,7 @@ export interface Config {
   readonly pullRequestApiUrl: string;
   /** How long a setup command of an environment may take; all of one environment may take three times as long. */
   readonly setupMinutes: number;
+  readonly backgroundMs: number;
   /** Addresses that webhooks may reach although they are not public or not HTTPS. */
   readonly webhookAllow: AllowList;
   /**
@@ -220,6 +221,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guide
     gitUrl: values.ERRAND_GIT_URL,
     pullRequestApiUrl: pullRequestApiUrlOf(env, values.ERRAND_GIT_URL),
     setupMinutes: values.ERRAND_SETUP_MINUTES,
+    backgroundMs: values.ERRAND_BACKGROUND_SECONDS * 1_000,
     webhookAllow: values.ERRAND_WEBHOOK_ALLOW,
     agentAllow: values.ERRAND_AGENT_ALLOW,
     models: modelsOf(values),

@@ -15,6 +15,7 @@ export const workVariables = {
   ERRAND_INACTIVITY_MINUTES: minutes(15),
   ERRAND_TURN_MINUTES: minutes(120),
   ERRAND_RUN_MINUTES: minutes(360),
+  ERRAND_BACKGROUND_SECONDS: wholeNumber(0, 600).default(30),
   ERRAND_MAX_LOG_MIB: wholeNumber(1, 65_536).default(256),
   ERRAND_CHECKPOINT_MINUTES: minutes(5),
   ERRAND_CHECKPOINT_DAYS: wholeNumber(1, 3_650).default(30),
@@ -39,6 +40,12 @@ export const limitVariableDocs = {
     group: "Limits",
     default: "360",
     description: "The time limit of one attempt, from the claim of the run to its end.",
+  },
+  ERRAND_BACKGROUND_SECONDS: {
+    group: "Limits",
+    default: "30",
+    description:
+      "How long the end of a turn waits for commands that the agent left running in the background. Those that are left are stopped, and the run and its thread name them.",
   },
   ERRAND_MAX_LOG_MIB: {
     group: "Limits",

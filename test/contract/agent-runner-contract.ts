@@ -122,6 +122,36 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       await waitFor(async () => (await processesWith(seconds)).length === 0, { what: "their end" });
     });
 
+    test("a turn waits for a command in the background, and stops it after a limit", async () => {
+      const seconds = uniqueSeconds();
+      const { session } = await harness.start();
+
+      const short = await session.prompt("shell (sleep 0.6; echo late > made.txt) > /dev/null 2>&1 &");
+      const long = await session.prompt(
+        `shell sleep ${seconds} > /dev/null 2>&1 & setsid sh -c 'sleep ${seconds}; :' > /dev/null 2>&1 &`,
+      );
+      const none = await session.prompt("say done");
+
+      expect(short).not.toHaveProperty("stoppedTasks");
+      expect(await readFile(join(harness.workspace.directory, "made.txt"), "utf8")).toBe("late\n");
+      expect(long).toMatchObject({ stopReason: "end_turn", stoppedTasks: [`sleep ${seconds}`] });
+      expect(await processesWith(seconds)).toEqual([]);
+      expect(none).not.toHaveProperty("stoppedTasks");
+    });
+
+    test("a turn that waits for a command in the background can be cancelled", async () => {
+      const seconds = uniqueSeconds();
+      const { session, said } = await harness.start();
+      const turn = session.prompt(`shell sleep ${seconds} > /dev/null 2>&1 &`);
+      await waitFor(() => said().includes("exit code 0"), { what: "the end of the shell" });
+
+      await session.cancel();
+
+      expect(await turn).toMatchObject({ stopReason: expect.stringMatching(/end_turn|cancelled/) });
+      await session.close();
+      expect(await processesWith(seconds)).toEqual([]);
+    });
+
     test("the policy allow grants a permission request and reports it", async () => {
       const { session, updates, said } = await harness.start({ permissionPolicy: "allow" });
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { copyFile, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createCatalogue } from "../../src/agents/catalogue.ts";
 import { withTimeout } from "../../src/core/basics/with-timeout.ts";
 import type { AgentUpdate } from "../../src/core/model/runs/agent-update.ts";
 import { packDirectory } from "../../src/workspace/pack-directory.ts";
@@ -58,6 +59,7 @@ export async function describeRealAgent(name: string): Promise<void> {
 
     promiseNothingAfterTheTurn(name, () => real);
     promiseASmallWorkspace(() => real);
+    promiseStoppedTasks(name, () => real);
 
     test("the agent uses a local MCP server that has its own secret", async () => {
       const env = { PINGER_SECRET: "of-the-run" };
@@ -201,6 +203,7 @@ export async function describeRealAgentBriefly(name: string): Promise<void> {
 
     promiseNothingAfterTheTurn(name, () => real);
     promiseASmallWorkspace(() => real);
+    promiseStoppedTasks(name, () => real);
 
     test(`${name} is stopped in the middle of a command within 5 seconds and leaves no process`, async () => {
       const seconds = uniqueSeconds();
@@ -251,6 +254,35 @@ function promiseNothingAfterTheTurn(name: string, real: () => RealAgentHarness):
     expect(requests).not.toMatch(/"name":"(?:Cron\w+|\w+Worktree|Monitor|RemoteTrigger|ScheduleWakeup)"/);
     // Qwen has no switch for subagents in the background.
     expect(requests.includes('"run_in_background":')).toBe(name === "qwen");
+  });
+}
+
+/** The helpers of the agent are processes as well, and it needs them in its next turn. */
+function promiseStoppedTasks(name: string, real: () => RealAgentHarness): void {
+  test("a command that the agent leaves running is stopped at the end of the turn, and its MCP servers are not", async () => {
+    const seconds = uniqueSeconds();
+    const hasServers = createCatalogue().get(name)?.acceptsMcpServers;
+    const program = join(real().harness.workspace.directory, "pinger.mjs");
+    await copyFile(fixtureProgram("pinger.mjs"), program);
+    const pinger = { command: process.execPath, args: [program], env: {} };
+    const { session, said } = await real().start({ mcpServers: { pinger } });
+
+    const first = await session.prompt(
+      // Some agents kill the process group of a command at its end, so the background has a group of its own by then.
+      ordered({
+        shell: `setsid sh -c '> ready; exec /bin/sleep ${seconds}' > /dev/null 2>&1 & until [ -e ready ]; do sleep 0.05; done`,
+      }),
+    );
+    expect(first.stoppedTasks).toEqual([`/bin/sleep ${seconds}`]);
+    expect(await processesWith(seconds)).toEqual([]);
+
+    const next = await session.prompt(
+      hasServers
+        ? ordered({ server: "pinger", tool: "ping", arguments: { word: "polo" } })
+        : ordered({ say: "pong polo" }),
+    );
+    expect(said()).toContain("pong polo");
+    expect(next).not.toHaveProperty("stoppedTasks");
   });
 }
 

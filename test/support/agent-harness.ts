@@ -20,6 +20,7 @@ export const BARE_RUNNER = {
   requireSandboxFor: () => undefined,
   variablesOf: () => ({}),
   log: { debug: () => undefined, warn: () => undefined },
+  backgroundMs: 2_000,
 };
 
 /** An agent that is a program of a test's. */
@@ -29,7 +30,7 @@ export function aScriptedAgent(
   launch: Partial<AgentLaunch> = {},
 ): AgentDefinition {
   return {
-    ...{ name, displayName: name, description: "", license: "none", providers: [], isDemo: false },
+    ...{ name, displayName: name, description: "", license: "none", providers: [], isDemo: true },
     models: [{ id: name, displayName: name, provider: "test", seesImages: false }],
     ...{ countsUsage: "by turn", acceptsMcpServers: true },
     launch: () => ({ argv, env: {}, readable: [], ...launch }),

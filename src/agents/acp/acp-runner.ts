@@ -14,6 +14,7 @@ import { AcpSession } from "./acp-session.ts";
 import { agentCommand } from "./agent-command.ts";
 import { toAppError } from "./agent-error.ts";
 import { AgentProcess } from "./agent-process.ts";
+import { BackgroundTasks } from "./background-tasks.ts";
 import { writeHomeFiles } from "./home-files.ts";
 import { requireMcpServers } from "./mcp-check.ts";
 import { type MessageTap, openMessageStream } from "./message-stream.ts";
@@ -51,6 +52,8 @@ export interface AcpRunnerOptions {
   readonly startTimeoutMs?: number;
   /** How long an MCP server may take until it is initialized. */
   readonly mcpTimeoutMs?: number;
+  /** How long the end of a turn waits for what the agent left running. */
+  readonly backgroundMs: number;
 }
 
 /** Drives every agent of the catalogue over version 1 of the Agent Client Protocol. */
@@ -68,7 +71,7 @@ async function startSession(
 ): Promise<AgentSession> {
   const agent = findAgent(options.catalogue, given.agent);
   options.requireSandboxFor(agent);
-  const request = agent.npmPackage === undefined ? given : withStandingInstructions(given);
+  const request = agent.isDemo ? given : withStandingInstructions(given);
   const prepared = { agent, launch: await prepareLaunch(options, agent, request, observer) };
   await checkMcpServers(options, prepared, request);
   try {
@@ -191,6 +194,7 @@ class SessionStart {
   readonly #observer: AgentObserver;
   readonly #process: AgentProcess;
   readonly #permissions: PermissionAnswers;
+  readonly #tasks: BackgroundTasks;
   #replaying = false;
   #isNoisy = false;
 
@@ -204,6 +208,11 @@ class SessionStart {
       options.sandbox.spawn(agentCommand(prepared, request, options.variablesOf(request.gateway))),
       (stderr) => options.log.warn({ runId: request.runId, stderr }, "agent.died"),
     );
+    this.#tasks = new BackgroundTasks({
+      process: this.#process.process,
+      mcpServers: Object.values(request.mcpServers).filter((server) => server !== "remote"),
+      limitMs: options.backgroundMs,
+    });
   }
 
   async run(): Promise<AgentSession> {
@@ -217,6 +226,7 @@ class SessionStart {
       this.#recordMissingParts(opened);
       return new AcpSession({
         ...{ opened, connection, process: this.#process, permissions: this.#permissions },
+        tasks: this.#tasks,
         gateway: this.#request.gateway,
         countsUsage: this.#prepared.agent.countsUsage,
       });
@@ -246,6 +256,7 @@ class SessionStart {
         if (mapped !== undefined) {
           const bounded = boundedUpdate(mapped);
           this.#permissions.onUpdate(bounded);
+          this.#tasks.onUpdate(bounded);
           this.#observer.update(bounded);
         }
       },

@@ -18,6 +18,7 @@ import type { Gateway } from "../../core/ports/gateway.ts";
 import type { AgentDefinition } from "../agent-definition.ts";
 import { bounded, toAppError } from "./agent-error.ts";
 import type { AgentProcess } from "./agent-process.ts";
+import type { BackgroundTasks } from "./background-tasks.ts";
 import { ModelWatch } from "./model-failure.ts";
 import type { OpenedSession } from "./open-session.ts";
 import type { PermissionAnswers } from "./permission-answers.ts";
@@ -27,6 +28,7 @@ export interface SessionDeps {
   readonly connection: ClientConnection;
   readonly process: AgentProcess;
   readonly permissions: PermissionAnswers;
+  readonly tasks: BackgroundTasks;
   readonly gateway: Gateway;
   readonly countsUsage: AgentDefinition["countsUsage"];
 }
@@ -57,11 +59,14 @@ export class AcpSession implements AgentSession {
     this.#turn = turn;
     try {
       const words = await this.#enter(extras.mode);
+      await this.#deps.tasks.begin();
       // An agent forgets a cancel that arrived before its turn.
       if (turn.cancelled) {
         return { stopReason: "cancelled" };
       }
-      return this.#ended(await this.#answer(words + text, extras.images, turn), turn);
+      const end = this.#ended(await this.#answer(words + text, extras.images, turn), turn);
+      const stoppedTasks = await this.#deps.tasks.finish(() => turn.cancelled);
+      return stoppedTasks.length === 0 ? end : { ...end, stoppedTasks };
     } catch (error) {
       return await this.#failed(error, turn);
     } finally {

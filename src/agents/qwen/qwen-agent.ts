@@ -26,7 +26,8 @@ export const qwenAgent: AgentDefinition = {
       QWEN_TELEMETRY_ENABLED: "false",
       // Otherwise the agent restarts itself in another process.
       QWEN_CODE_NO_RELAUNCH: "true",
-      // A timer would end with the turn.
+      // A timer would end with the turn. So would subagents and commands in the background, but there is no switch for
+      // them: QWEN_CODE_MAX_BACKGROUND_AGENTS is at least 1. Only the standing instructions speak against them.
       QWEN_CODE_DISABLE_CRON: "1",
     },
     readable: [directory, process.execPath],

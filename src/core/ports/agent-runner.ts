@@ -52,8 +52,8 @@ export interface AgentSession {
   readonly resumed: boolean;
   readonly agent: { readonly name: string; readonly version?: string };
   /**
-   * Runs one turn. It is never called while another turn is running. Rejects with an AppError when the agent fails or
-   * dies.
+   * Runs one turn. It is never called while another turn is running. Waits for a while for commands that the agent left
+   * running, and stops them then. Rejects with an AppError when the agent fails or dies.
    */
   prompt(text: string, extras?: PromptExtras): Promise<TurnEnd>;
   /** Gives text to the running turn. False: the agent does not accept it, so the text waits for the next turn. */

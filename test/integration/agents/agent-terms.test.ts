@@ -69,6 +69,18 @@ async function noted(method: string) {
     .map(({ params }) => params);
 }
 
+test.each([
+  ["an agent of the operator", true],
+  ["the built-in agent", false],
+])("the first prompt of %s says that nothing outlives the turn: %s", async (_what, isTold) => {
+  const { session } = await start({}, { agent: { isDemo: !isTold } });
+
+  await session.prompt("a");
+
+  const [{ prompt }] = await noted("session/prompt");
+  expect(JSON.stringify(prompt).includes("all your processes are ended")).toBe(isTold);
+});
+
 describe("how a turn ends", () => {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 

@@ -6,6 +6,8 @@ export interface TurnEnd {
   readonly stopReason: StopReason;
   /** The usage of this turn only. */
   readonly usage?: TokenUsage;
+  /** The command lines of what the agent left running, and what was stopped. */
+  readonly stoppedTasks?: readonly string[];
 }
 
 export interface TokenUsage {

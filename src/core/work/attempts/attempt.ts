@@ -40,6 +40,10 @@ import { ActivityReporter } from "./activity-reporter.ts";
 import { RunWatch } from "./run-watch.ts";
 import { startAgent } from "./start-agent.ts";
 
+const SPOKE_LATE =
+  "The agent wrote more after the end of a turn. That is in the log of the run, but in no answer. Ask the agent to wait " +
+  "for everything that it starts before it ends its turn.";
+
 /**
  * One claim of a run by this worker: it opens the gateway, prepares the workspace, starts the agent, runs turn after
  * turn, and cleans up. The attempt keeps its lease until the agent's processes have ended and the workspace is
@@ -318,6 +322,9 @@ export class Attempt {
   #decideEnd(edit: RunEdit, used: Usage): void {
     const { reason } = this.#services.abort;
     decideUsage(edit, used);
+    if (this.#turns?.spokeLate === true) {
+      edit.warn(SPOKE_LATE);
+    }
     if (reason?.kind === "failed") {
       decideFailure(edit, reason.failure);
     }

@@ -13,6 +13,7 @@ import type { RunEdit } from "../../runs/run-edit.ts";
 import { type RunFailure, runFailureOf } from "../lease/attempt-abort.ts";
 import { lostFiles } from "../workspaces/checkpoint-gaps.ts";
 import { leavesSessionBroken } from "./broken-session.ts";
+import { stoppedTasksText } from "./stopped-tasks.ts";
 import { modeOf } from "./turn-mode.ts";
 
 /**
@@ -172,7 +173,7 @@ export function decideTurnEnd(
   }
   edit.set({ turnOpen: false, lostAttempts: 0, permission: undefined });
   edit.setAnswer(answer);
-  edit.remark(remarks);
+  edit.remark([...stoppedTasksText(end.stoppedTasks), ...remarks]);
   if (exceeded !== undefined) {
     decideFailure(edit, exceeded);
     return false;

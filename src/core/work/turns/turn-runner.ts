@@ -59,6 +59,8 @@ export class TurnRunner {
   #knows: boolean;
   #missing: string | undefined;
   #isInterrupted = false;
+  #isTurnOver = false;
+  #spokeLate = false;
 
   constructor(services: AttemptServices, turnDeps: TurnRunnerDeps) {
     const { abort, lease, deps, recorder } = services;
@@ -75,6 +77,11 @@ export class TurnRunner {
       this.#limits.onSignOfLife();
       this.checkBudget();
     });
+  }
+
+  /** Whether the agent wrote something between its turns, or after the last one. It is in the log and in no answer. */
+  get spokeLate(): boolean {
+    return this.#spokeLate;
   }
 
   /** Runs one turn. True when another turn follows. */
@@ -110,6 +117,7 @@ export class TurnRunner {
 
   onUpdate(update: AgentUpdate): void {
     this.#limits.onUpdate(update);
+    this.#spokeLate ||= this.#isTurnOver && update.kind === "agent.message" && update.text.trim() !== "";
     this.#answer.onUpdate(update);
     this.#deps.work.onUpdate(update);
   }
@@ -184,6 +192,7 @@ export class TurnRunner {
       this.#taken.add(id);
     }
     this.#isInterrupted = false;
+    this.#isTurnOver = false;
     this.#answer.clear();
     this.#permissions.beginTurn();
     saver.touch(this.#deps.attemptContext);
@@ -268,7 +277,12 @@ export class TurnRunner {
   async #finish(reported: TurnEnd): Promise<boolean> {
     const { abort, clean, meter, recorder, saver } = this.#services;
     await recorder.flush();
-    const { end, answer } = afterRefusal(reported, clean(this.#answer.text), this.#permissions.refused);
+    this.#isTurnOver = true;
+    const { end, answer } = afterRefusal(
+      clean(reported),
+      clean(this.#answer.text),
+      this.#permissions.refused,
+    );
     const counted = meter.endTurn(end);
     // What the agent reports at the end of its turn counts too.
     this.checkBudget();

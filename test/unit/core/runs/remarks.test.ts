@@ -21,3 +21,17 @@ test("a remark is shown below the answer, and also without one", () => {
 test("a remark that the run already has as a warning is not shown again", () => {
   expect(answersOf("Done.", [LEFT_OUT])).toEqual(["Done."]);
 });
+
+test("what was stopped at the end of a turn is a remark, also if the turn exceeded a limit", () => {
+  const stopped = ["A background task was still running and was stopped: `sleep 8`."];
+  const edit = anEdit({ state: "INPROGRESS", turn: 1, turnOpen: true }, { threads: [aThread()] });
+
+  decideTurnEnd(edit, { stopReason: "end_turn", stoppedTasks: ["sleep 8"] }, "Done.", {
+    failure: { message: "Too much.", errorCode: "budget_exceeded" },
+  });
+
+  expect(edit.run).toMatchObject({
+    state: "FAILED",
+    warnings: [expect.stringContaining(stopped[0]?.slice(0, -1) ?? "")],
+  });
+});

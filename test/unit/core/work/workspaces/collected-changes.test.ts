@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { AppError } from "../../../../../src/core/basics/errors.ts";
 import type { RunId } from "../../../../../src/core/basics/ids.ts";
+import type { TurnEnd } from "../../../../../src/core/model/runs/agent-update.ts";
 import type { Run } from "../../../../../src/core/model/runs/run.ts";
 import type { Artifact } from "../../../../../src/core/model/workspaces/artifact.ts";
 import type { NewRun } from "../../../../../src/core/requests/prepare/new-run.ts";
 import { CoreHarness, LIMITS } from "../../../../support/core-harness.ts";
 import { anEnvironment } from "../../../../support/environment-builders.ts";
 import { quiet } from "../../../../support/manual-clock.ts";
-import { untilCancelled } from "../../../../support/scripted-agents.ts";
+import { type ScriptedTurn, untilCancelled } from "../../../../support/scripted-agents.ts";
 import { waitFor } from "../../../../support/wait-for.ts";
 
 const HOME = { provenance: { repository: { id: 7, full_name: "acme/widgets" } } } as const;
@@ -320,4 +321,53 @@ test("work that is left out is a warning, and is said once below the answer of t
     expect.stringMatching(/^Changed in submodules.*`lib`/),
   ]);
   expect(await problemsOf(id)).toEqual([]);
+});
+
+describe("what comes at the end of a turn", () => {
+  const LATE = expect.stringMatching(/^The agent wrote more after the end of a turn\./);
+
+  /** Ends a turn, and has the agent act while its changes are collected. */
+  async function endWith(act: (turn: ScriptedTurn) => void, end: Partial<TurnEnd> = {}): Promise<Run> {
+    harness.agents.scripts.push(async (turn) => {
+      turn.say("I have started it.");
+      harness.changes.fastForward = async () => {
+        act(turn);
+        return [];
+      };
+      return { stopReason: "end_turn", ...end };
+    });
+    return harness.run(await perform(HOME));
+  }
+
+  test("a run warns of words that come after the end of a turn, which are in the log and not in the answer", async () => {
+    const run = await endWith(({ say }) => say("It has finished."));
+
+    expect(run).toMatchObject({ state: "SUCCEEDED", answer: "I have started it.", warnings: [LATE] });
+    const words = (await harness.events(run.id)).map(({ body }) =>
+      body.kind === "agent.message" ? body.text : "",
+    );
+    expect(words.join("")).toContain("It has finished.");
+  });
+
+  test("an empty message and the title of a session are no words", async () => {
+    const run = await endWith(({ observer, say }) => {
+      say("\n");
+      observer.update({ kind: "agent.title", title: "Title" });
+    });
+
+    expect(run.warnings).toBeUndefined();
+  });
+
+  test("the command line of a stopped task shows no secret, not even one at the place where it is cut", async () => {
+    const owner = anEnvironment("s");
+    const value = "very-secret-value";
+    const context = `secret:${owner.teamId}:${owner.teamId}:KEY`;
+    const sealed = harness.secretBox.seal(value, context);
+    await harness.storage.secrets.add({ ...owner, name: "KEY", sealed, editorId: owner.creatorId });
+
+    const run = await endWith(() => {}, { stoppedTasks: [`curl ${"x".repeat(70)} ${value}`] });
+
+    expect(run.warnings).toEqual([expect.stringContaining("was stopped: `curl xxx")]);
+    expect(run.warnings?.join()).not.toContain("very");
+  });
 });
