@@ -55,7 +55,8 @@ export class AcpSession implements AgentSession {
     if (this.#turn !== undefined) {
       throw new Error("prompt was called while another turn is running");
     }
-    const turn: Turn = { cancelled: false, models: new ModelWatch(this.#deps.gateway), repeated: undefined };
+    const models = new ModelWatch(this.#deps.gateway);
+    const turn: Turn = { cancelled: false, isAnswered: false, models, repeated: undefined };
     this.#turn = turn;
     try {
       const words = await this.#enter(extras.mode);
@@ -65,6 +66,7 @@ export class AcpSession implements AgentSession {
         return { stopReason: "cancelled" };
       }
       const end = this.#ended(await this.#answer(words + text, extras.images, turn), turn);
+      turn.isAnswered = true;
       const stoppedTasks = await this.#deps.tasks.finish(() => turn.cancelled);
       return stoppedTasks.length === 0 ? end : { ...end, stoppedTasks };
     } catch (error) {
@@ -77,7 +79,8 @@ export class AcpSession implements AgentSession {
   }
 
   async steer(text: string): Promise<boolean> {
-    if (this.#turn === undefined || this.#turn.cancelled || !this.#deps.opened.canSteer) {
+    const takesText = this.#turn !== undefined && !this.#turn.cancelled && !this.#turn.isAnswered;
+    if (!takesText || !this.#deps.opened.canSteer) {
       return false;
     }
     const { agent } = this.#deps.connection;
@@ -194,6 +197,8 @@ const CANCEL_AGAIN_MS = 1_000;
 
 interface Turn {
   cancelled: boolean;
+  /** The agent has ended its turn. What it left running may still work. */
+  isAnswered: boolean;
   readonly models: ModelWatch;
   /** Repeats the cancel until the turn ends. */
   repeated: NodeJS.Timeout | undefined;

@@ -6,6 +6,7 @@ import type { AgentDefinition, AgentLaunch } from "../../../src/agents/agent-def
 import type { AgentStart } from "../../../src/core/ports/agent-runner.ts";
 import type { Gateway } from "../../../src/core/ports/gateway.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
+import { processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
 import { AgentHarness, aScriptedAgent, BARE_RUNNER } from "../../support/agent-harness.ts";
 import { anIdleGateway } from "../../support/idle-gateway.ts";
 import { type McpServer, startMcpServer } from "../../support/mcp-server.ts";
@@ -271,6 +272,22 @@ describe("a message in the middle of a turn", () => {
       prompt: [{ type: "text", text: "left" }],
     });
     expect(await session.steer("too late")).toBe(false);
+  });
+
+  test("a steering message is not sent to an agent whose turn waits for a command in the background", async () => {
+    const leaves = uniqueSeconds();
+    const answers = { initialize: STEERS, "_session/steering": { outcome: "injected" }, leaves };
+    const { session } = await start(answers);
+    let isOver = false;
+    const turn = session.prompt("a").finally(() => {
+      isOver = true;
+    });
+    await waitFor(async () => (await processesWith(leaves)).length > 0, { what: "the command" });
+
+    await waitFor(async () => !(await session.steer("more")), { what: "the end of the agent's turn" });
+
+    expect(isOver).toBe(false);
+    expect(await turn).toMatchObject({ stopReason: "end_turn", stoppedTasks: [`sleep ${leaves}`] });
   });
 
   test("a steering message is not sent to an agent that does not support it", async () => {
