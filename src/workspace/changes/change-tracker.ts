@@ -95,7 +95,7 @@ class RunChanges {
     await this.#forEach(async (repository) => {
       const { commit, folder } = repository;
       const from = (await this.#snapshots.find(folder)) ?? commit;
-      const { exit, output } = await this.#look(FAST_FORWARD, repository, [from], WORDS_BYTES);
+      const { exit, output } = await this.#look(FAST_FORWARD, repository, [from], LIST_BYTES);
       if (typeof exit === "object" && exit.code === 0) {
         taken.push(...leftOutOf(repository, output.toString("utf8").split("\0").slice(0, -1)));
       }
