@@ -30,13 +30,7 @@ const STATE_WORDS: Readonly<Record<string, readonly string[]>> = {
   CLAIMED: ["Starting the agent"],
   INPROGRESS: ["Working"],
   BLOCKED: ["Waiting for an answer", "Waiting for approval"],
-  SUCCEEDED: [
-    "Succeeded",
-    "Done",
-    "Done, but not pushed",
-    "Done, but without a pull request",
-    "Done, but files are missing",
-  ],
+  SUCCEEDED: ["Succeeded", "Done"],
   FAILED: ["Failed"],
   ERROR: ["Error", "Stopped by an error"],
   CANCELLED: ["Cancelled"],
@@ -120,7 +114,7 @@ export async function findWrongThreads(
     );
     return [
       ...findDoubled(shown, binding),
-      ...findWrongCard(shown, { ...binding, state: run.state }),
+      ...findWrongCard(shown, { ...binding, state: run.state, words: wordsFor(run.state, run.events) }),
       ...findWrongAnswers({ shown, elsewhere }, { ...binding, answers }),
     ];
   });
@@ -132,12 +126,24 @@ function findDoubled(shown: readonly ShownMessage[], { key }: Binding): readonly
   return [...doubled].map((messageKey) => `I4 ${messageKey} is shown twice in ${key}`);
 }
 
+/** A run that succeeded and did not hand over everything has words of its own. */
+function wordsFor(state: string, events: readonly LogEntry[]): readonly string[] {
+  const status = events.findLast(({ kind }) => kind === "run.state")?.body.status?.message ?? "";
+  const [, shortfall] = /^(Done, but [^.]*)\./.exec(status) ?? [];
+  return state === "SUCCEEDED" && shortfall !== undefined ? [shortfall] : (STATE_WORDS[state] ?? []);
+}
+
 function findWrongCard(
   shown: readonly ShownMessage[],
-  { run_id: runId, key, state }: Binding & { readonly state: string },
+  {
+    run_id: runId,
+    key,
+    state,
+    words,
+  }: Binding & { readonly state: string; readonly words: readonly string[] },
 ): readonly string[] {
   const cards = shown.filter(({ messageKey }) => messageKey === `card:${runId}`);
-  const isRight = cards.length > 0 && cards.every(({ says }) => STATE_WORDS[state]?.includes(says));
+  const isRight = cards.length > 0 && cards.every(({ says }) => words.includes(says));
   if (isRight) {
     return [];
   }
