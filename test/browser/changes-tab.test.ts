@@ -24,7 +24,7 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
     await repositories.commit("acme/widgets", { "README.md": "# Widgets\n", "list.txt": `${lines}\n` });
     gitServer = await GitHttpServer.start(repositories.root);
     harness = await startBrowserHarness({ ERRAND_GIT_URL: gitServer.url });
-    const { run_id } = await api("/runs", {
+    const { run_id } = await harness.api("/runs", {
       prompt: "write list.txt only this\nwrite new.txt hello\nsay done",
       config: { repository: "acme/widgets" },
     });
@@ -38,15 +38,6 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
     await gitServer.stop();
     await repositories.remove();
   });
-
-  async function api(path: string, body: object): Promise<Record<string, unknown>> {
-    const response = await fetch(`${harness.service.url}/api/v1/agent${path}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${harness.service.apiKey}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    return (await response.json()) as Record<string, unknown>;
-  }
 
   async function open(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await harness.open({ key: harness.service.apiKey, ...options });
@@ -119,7 +110,7 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
   });
 
   test("a guest of a share link sees the changes and gets the files of the run, without signing in", async () => {
-    const { url } = await api(`/runs/${runId}/share-links`, {});
+    const { url } = await harness.api(`/runs/${runId}/share-links`, {});
     const { pathname, search } = new URL(String(url));
     const context = await harness.open();
     contexts.push(context);

@@ -31,17 +31,8 @@ describe.skipIf(skipped !== undefined)("the page of a run in a browser", () => {
   });
   afterAll(() => harness.close());
 
-  async function api(path: string, body?: object): Promise<Record<string, string>> {
-    const response = await fetch(`${harness.service.url}/api/v1/agent${path}`, {
-      method: body === undefined ? "GET" : "POST",
-      headers: { authorization: `Bearer ${harness.service.apiKey}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return (await response.json()) as Record<string, string>;
-  }
-
   async function openRun(prompt: string, more: object = {}, viewer = context): Promise<Page> {
-    const { run_id } = await api("/runs", { prompt, ...more });
+    const { run_id } = await harness.api("/runs", { prompt, ...more });
     const page = await viewer.newPage();
     await page.goto(`${harness.service.url}/runs/${run_id}`);
     return page;
@@ -122,7 +113,7 @@ describe.skipIf(skipped !== undefined)("the page of a run in a browser", () => {
     await page.getByText("Done", { exact: true }).first().waitFor();
 
     await harness.restart();
-    await api(`/runs/${new URL(page.url()).pathname.split("/").at(-1)}/followups`, {
+    await harness.api(`/runs/${new URL(page.url()).pathname.split("/").at(-1)}/followups`, {
       message: "say behind the start",
     });
 
@@ -130,8 +121,8 @@ describe.skipIf(skipped !== undefined)("the page of a run in a browser", () => {
   });
 
   test("the guest of a share link sees the run and nothing else", async () => {
-    const { run_id } = await api("/runs", { prompt: "say shared words", title: "A shared run" });
-    const { url = "" } = await api(`/runs/${run_id}/share-links`, {
+    const { run_id } = await harness.api("/runs", { prompt: "say shared words", title: "A shared run" });
+    const { url } = await harness.api(`/runs/${run_id}/share-links`, {
       access: "VIEWER",
       expires_in_seconds: 3_600,
     });
@@ -144,7 +135,7 @@ describe.skipIf(skipped !== undefined)("the page of a run in a browser", () => {
       }
     });
 
-    await page.goto(url);
+    await page.goto(String(url));
 
     await page.getByRole("heading", { name: "A shared run" }).waitFor();
     await conversation(page).getByText("shared words").last().waitFor();

@@ -38,6 +38,8 @@ export interface BrowserHarness {
   restart(): Promise<void>;
   /** A browser of its own: without cookies, unless `key` signs it in. */
   open(options?: BrowserContextOptions & { readonly key?: string }): Promise<BrowserContext>;
+  /** Asks the API with the key of the administrator: a POST with a body, otherwise a GET. */
+  api(path: string, body?: object): Promise<Record<string, unknown>>;
   /** What pages have complained about: errors of scripts, and refusals of the content policy. */
   readonly complaints: string[];
   close(): Promise<void>;
@@ -64,6 +66,18 @@ export async function startBrowserHarness(
       return service;
     },
     complaints,
+    async api(path, body) {
+      const response = await fetch(`${service.url}/api/v1/agent${path}`, {
+        method: body === undefined ? "GET" : "POST",
+        headers: {
+          authorization: `Bearer ${service.apiKey}`,
+          "content-type": "application/json",
+          accept: "application/json",
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      return (await response.json()) as Record<string, unknown>;
+    },
     async restart() {
       await service.end("SIGTERM");
       service = await start(new URL(service.url).port);

@@ -1,11 +1,12 @@
 import "./tabs.css";
 import type { RepositoryChanges } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
-import { memo, useCallback, useMemo, useState } from "react";
+import { memo, useCallback, useEffect, useMemo, useState } from "react";
 import { copy } from "../parts/copy.ts";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
+import { keyInAddress } from "./address.ts";
 import { useChangesKeys, useSplit, useViewed } from "./changes-view.ts";
 import { Counts, DiffView } from "./diff-view.tsx";
 import { numberOf, safeUrl } from "./names.ts";
@@ -69,6 +70,12 @@ function Repository({
     staleTime: Infinity,
   });
   const files = useMemo(() => parsePatch(patch.data ?? ""), [patch.data]);
+  useEffect(() => {
+    // The browser looked for the linked file before the patch was read.
+    if (files.length > 0) {
+      document.getElementById(keyInAddress())?.scrollIntoView();
+    }
+  }, [files]);
   const [filter, setFilter] = useState("");
   const url = safeUrl(changes.pull_request);
   const isLong = files.reduce((sum, file) => sum + lengthOf(file), 0) > OPEN_LINES_MAX;

@@ -1,9 +1,19 @@
 import "./conversation.css";
 import "./steps.css";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import {
+  memo,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
+import { useKeyInAddress } from "./address.ts";
 import { isOpenQuestion, type Row } from "./conversation/blocks.ts";
 import type { Entry } from "./conversation/entries.ts";
 import { HeldFollowUp } from "./person-messages.tsx";
@@ -16,6 +26,11 @@ import { useEnd } from "./use-end.ts";
 /** Above so many rows from the first one, earlier entries are loaded. */
 const NEAR_START_ROWS = 10;
 const OVERSCAN = 10;
+
+/** What stays at the top of the page while it scrolls hides so much. */
+const HEAD_PX = 150;
+
+type GoTo = (index: number, align?: "start" | "center") => void;
 
 const HEIGHTS: Readonly<Record<Row["kind"], number>> = { entry: 96, system: 34, day: 34, step: 37, fold: 37 };
 
@@ -39,6 +54,7 @@ export function ConversationView({
     getItemKey: useCallback((index: number) => rows[index]?.key ?? index, [rows]),
     overscan: OVERSCAN,
     scrollMargin: margin,
+    scrollPaddingStart: HEAD_PX,
     // Earlier entries that are put before the others do not move what is read.
     anchorTo: "end",
     useAnimationFrameWithResizeObserver: true,
@@ -51,8 +67,8 @@ export function ConversationView({
     observer.observe(document.body);
     return () => observer.disconnect();
   }, []);
-  const goTo = useCallback(
-    (index: number, align: "start" | "center" = "center") => {
+  const goTo = useCallback<GoTo>(
+    (index, align = "center") => {
       virtualizer.scrollToIndex(index, { align });
       const key = rows[index]?.key;
       // The row may be in the document only after the scroll.
@@ -60,8 +76,8 @@ export function ConversationView({
     },
     [rows, virtualizer],
   );
-  const { isAtEnd, newRows, toEnd } = useEnd(view, list);
-  useLinkedEntry(view, goTo);
+  const { isAtEnd, leaveEnd, newRows, toEnd } = useEnd(view, list);
+  const linked = useLinkedEntry(view, { goTo, leaveEnd, toEnd });
   useConversationKeys({ rows, goTo, onCopy });
   const first = items[0]?.index ?? 0;
   useEffect(() => {
@@ -93,6 +109,7 @@ export function ConversationView({
                 margin={margin}
                 measure={virtualizer.measureElement}
                 row={row}
+                isLinked={row.key === linked}
               />
             )
           );
@@ -116,44 +133,63 @@ export function ConversationView({
   );
 }
 
-/** Shows the entry that the address names. */
-function useLinkedEntry(view: RunLogView, goTo: (index: number) => void): void {
+/**
+ * Shows the entry that the address names, and stays there until the reader scrolls. Earlier entries that are loaded
+ * meanwhile change its place. Returns the key of its row.
+ */
+function useLinkedEntry(
+  view: RunLogView,
+  { goTo, leaveEnd, toEnd }: { goTo: GoTo; leaveEnd: () => void; toEnd: () => void },
+): string | undefined {
   const { log } = useRun();
-  const [wanted, setWanted] = useState(keyInAddress);
+  const key = useKeyInAddress();
+  const place = useMemo(() => (key === "" ? -1 : rowOf(view.rows, key)), [view.rows, key]);
+  const row = view.rows[place];
+  const released = useReleased(key);
+  const { hasEarlier, isLoaded } = view;
+  const isHidden = row?.kind === "fold" && row.key !== key && !row.isOpen;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: Only a new place is a reason to scroll.
   useEffect(() => {
-    const onHash = () => setWanted(keyInAddress());
-    window.addEventListener("hashchange", onHash);
-    return () => window.removeEventListener("hashchange", onHash);
-  }, []);
-  useEffect(() => {
-    if (wanted === "" || !view.isLoaded) {
+    if (key === "" || key === released.current || !isLoaded) {
       return;
     }
-    const index = view.rows.findIndex((row) => keysOf(row).includes(wanted));
-    if (index !== -1) {
-      setWanted("");
-      goTo(index);
-    } else if (view.hasEarlier) {
-      void log.loadUntil(wanted);
+    leaveEnd();
+    if (row !== undefined && isHidden) {
+      log.toggleFold(row.key);
+    } else if (row !== undefined) {
+      goTo(place, "start");
+    } else if (hasEarlier) {
+      void log.loadUntil(key);
+    } else {
+      toEnd();
     }
-  }, [wanted, view, goTo, log]);
+  }, [key, place, isHidden, isLoaded, hasEarlier]);
+  return row?.key;
 }
 
-function keyInAddress(): string {
-  const written = window.location.hash.slice(1);
-  try {
-    return decodeURIComponent(written);
-  } catch {
-    // A percent sign that encodes nothing.
-    return written;
-  }
+/** The key of the link after which the reader scrolled or pressed something. */
+function useReleased(key: string): RefObject<string> {
+  const released = useRef("");
+  useEffect(() => {
+    const stop = new AbortController();
+    const release = () => {
+      released.current = key;
+    };
+    released.current = "";
+    for (const event of ["wheel", "touchmove", "keydown", "pointerdown"]) {
+      window.addEventListener(event, release, { passive: true, signal: stop.signal });
+    }
+    return () => stop.abort();
+  }, [key]);
+  return released;
 }
 
-function keysOf(row: Row): readonly string[] {
-  if (row.kind === "fold" || row.kind === "system") {
-    return [row.key, ...row.entries.map(({ key }) => key)];
-  }
-  return [row.key];
+/** The place of the row that shows the entry, or else of the row that contains it. */
+function rowOf(rows: readonly Row[], key: string): number {
+  const own = rows.findIndex((row) => row.key === key);
+  return own === -1
+    ? rows.findIndex((row) => "entries" in row && row.entries.some((entry) => entry.key === key))
+    : own;
 }
 
 function focusRow(key: string): void {

@@ -12,16 +12,19 @@ export function RowView({
   margin,
   measure,
   row,
+  isLinked,
 }: {
   readonly item: VirtualItem;
   readonly margin: number;
   readonly measure: (element: HTMLElement | null) => void;
   readonly row: Row;
+  /** The address of the page names it. */
+  readonly isLinked: boolean;
 }) {
   return (
     <div
       ref={measure}
-      className="entry-row"
+      className={isLinked ? "entry-row linked" : "entry-row"}
       data-index={item.index}
       data-key={row.key}
       tabIndex={-1}

@@ -1,18 +1,26 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import { keyInAddress } from "./address.ts";
 import type { Row } from "./conversation/blocks.ts";
 import type { RunLogView } from "./run-log.ts";
 
 /** So near to the end, the page follows new entries. */
 const NEAR_END_PX = 80;
 
-/** Follows the end of the page while the reader is there, and counts what comes while the reader is elsewhere. */
+/**
+ * Follows the end of the page while the reader is there, and counts what comes while the reader is elsewhere. The page
+ * opens at its end, unless its address names an entry.
+ */
 export function useEnd(view: RunLogView, list: RefObject<HTMLDivElement | null>) {
-  const [isAtEnd, setAtEnd] = useState(true);
-  const follows = useRef(true);
+  const [isAtEnd, setAtEnd] = useState(() => keyInAddress() === "");
+  const follows = useRef(isAtEnd);
   const seenRows = useRef(0);
   const lastTop = useRef(0);
+  const leaveEnd = useCallback(() => {
+    follows.current = false;
+  }, []);
   const toEnd = useCallback(() => {
     follows.current = true;
+    setAtEnd(true);
     window.scrollTo(0, document.documentElement.scrollHeight);
   }, []);
   useEffect(() => {
@@ -41,14 +49,14 @@ export function useEnd(view: RunLogView, list: RefObject<HTMLDivElement | null>)
     return () => observer.disconnect();
   }, [list, toEnd]);
   const lastSeq = view.eventCount;
-  if (isAtEnd) {
+  if (isAtEnd || seenRows.current === 0) {
     seenRows.current = lastSeq;
   }
   let newRows = 0;
   while (!isAtEnd && firstSeqOf(view.rows.at(-1 - newRows)) > seenRows.current) {
     newRows += 1;
   }
-  return { isAtEnd, newRows, toEnd };
+  return { isAtEnd, leaveEnd, newRows, toEnd };
 }
 
 function distanceToEnd(): number {
@@ -56,5 +64,8 @@ function distanceToEnd(): number {
 }
 
 function firstSeqOf(row: Row | undefined): number {
-  return row !== undefined && "entry" in row ? row.entry.seq : 0;
+  if (row === undefined || row.kind === "day") {
+    return 0;
+  }
+  return ("entry" in row ? row.entry : row.entries[0])?.seq ?? 0;
 }
