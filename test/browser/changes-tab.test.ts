@@ -123,4 +123,77 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
     expect(await page.getByText("hello", { exact: true }).count()).toBeGreaterThan(0);
     expect(harness.complaints).toEqual([]);
   });
+
+  const LONG = `${"a-long-name-".repeat(14)}.test.ts`;
+  const NAMES = [
+    `src/${"deep/".repeat(30)}${LONG}`,
+    LONG,
+    "図.md",
+    "a name with spaces.txt",
+    'quote".txt',
+    "short.txt",
+  ];
+
+  test.each([1280, 390])(
+    "the counts of each file stay beside its name in a window of %i px",
+    async (width) => {
+      const page = await openNames({ viewport: { width, height: 900 } });
+
+      const hidden = await page.evaluate(`[...document.querySelectorAll(".counts, .file-head .check")]
+      .filter((each) => each.checkVisibility())
+      .filter((each) => {
+        const { left, right, width } = each.getBoundingClientRect();
+        const around = each.parentElement.closest(".changed-files, .changed-file, .row, .changes-bar, nav, h2");
+        const box = around.getBoundingClientRect();
+        return width < 10 || left < box.left - 1 || right > box.right + 1 || right > innerWidth;
+      })
+      .map((each) => each.parentElement.textContent)`);
+
+      expect(hidden).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+      expect(await axeFindings(page)).toEqual([]);
+    },
+  );
+
+  test("names are shown as they are, and the end of a long name is readable", async () => {
+    const page = await openNames();
+
+    for (const name of NAMES) {
+      await page.getByRole("heading", { name, level: 2, exact: true }).waitFor();
+    }
+    const end = await page.locator(".file-head .path-name > :nth-child(2)").first().boundingBox();
+    expect(end?.width).toBeGreaterThan(80);
+  });
+
+  test("a link to a file opens at the file", async () => {
+    const page = await openNames();
+    const link = page.locator(".changed-files a", { hasText: "図.md" });
+    await page.goto(
+      `${harness.service.url}/runs/${namesRunId}?tab=changes${await link.getAttribute("href")}`,
+    );
+    await page.reload();
+
+    const file = page.getByRole("region", { name: "図.md" });
+    await expect.poll(async () => Math.round((await file.boundingBox())?.y ?? 0)).toBeLessThan(500);
+    expect((await file.boundingBox())?.y).toBeGreaterThan(0);
+  });
+
+  let namesRunId: unknown;
+
+  /** The changes of a run that made files with unusual names. */
+  async function openNames(options: BrowserContextOptions = {}): Promise<Page> {
+    const script = NAMES.map((name) => {
+      const quoted = `'${name.replaceAll("'", `'\\''`)}'`;
+      return `shell mkdir -p "$(dirname ${quoted})" && seq 60 > ${quoted}`;
+    });
+    namesRunId ??= (
+      await harness.api("/runs", { prompt: script.join("\n"), config: { repository: "acme/widgets" } })
+    ).run_id;
+    const context = await harness.open({ key: harness.service.apiKey, ...options });
+    contexts.push(context);
+    const page = await context.newPage();
+    await page.goto(`${harness.service.url}/runs/${namesRunId}?tab=changes`);
+    await page.getByRole("heading", { name: "short.txt", level: 2 }).waitFor();
+    return page;
+  }
 });

@@ -10,6 +10,7 @@ import { keyInAddress } from "./address.ts";
 import { useChangesKeys, useSplit, useViewed } from "./changes-view.ts";
 import { Counts, DiffView } from "./diff-view.tsx";
 import { numberOf, safeUrl } from "./names.ts";
+import { PathName } from "./path-name.tsx";
 import { sumOf } from "./run-aside.tsx";
 import { countsOf, type FileDiff, parsePatch } from "./text/diff.ts";
 
@@ -187,11 +188,15 @@ function FileList({
     <ul>
       {Array.from(folders, ([folder, inside]) => (
         <li key={folder}>
-          {folder !== "" && <p className="mono xs faint">{folder}</p>}
+          {folder !== "" && (
+            <p className="mono xs faint">
+              <PathName path={folder} />
+            </p>
+          )}
           {inside.map((file) => (
             <a key={file.path} href={`#${anchorOf(repository, file)}`}>
               <Icon name="file" />
-              <span className="one">{file.path.slice(folder === "" ? 0 : folder.length + 1)}</span>
+              <PathName path={file.path.slice(folder === "" ? 0 : folder.length + 1)} />
               <span className="end">
                 <Counts {...countsOf(file.hunks)} />
               </span>
@@ -248,14 +253,18 @@ const File = memo(function File({
         >
           <Icon name={isOpen ? "chevronDown" : "chevron"} />
         </button>
-        <h2 className="mono one" title={path}>
-          <span className="faint">{folder}</span>
-          {path.slice(folder.length)}
+        <h2 className="mono">
+          <PathName path={path} faint={folder.length} />
         </h2>
         {STATUS[status] !== "" && (
           <span className="chip">
             {STATUS[status]}
-            {oldPath && ` from ${oldPath}`}
+            {oldPath && (
+              <>
+                {" from "}
+                <PathName path={oldPath} />
+              </>
+            )}
           </span>
         )}
         <Counts {...countsOf(hunks)} />

@@ -6,6 +6,7 @@ import { CheckRow, Checks, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/p
 import type { Facts } from "./conversation/conversation.ts";
 import { Counts } from "./diff-view.tsx";
 import { numberOf, safeUrl } from "./names.ts";
+import { PathName } from "./path-name.tsx";
 import { useRun } from "./run-context.tsx";
 
 export interface Summary {
@@ -65,8 +66,8 @@ export function RunAside({ run, facts, changes }: Summary) {
             <ul className="aside-files">
               {files.slice(0, FILES_SHOWN).map(({ additions, deletions, path }) => (
                 <li className="row" key={path}>
-                  <Link className="plain mono xs one path" to="." search={changesTab} title={path}>
-                    <bdi>{path}</bdi>
+                  <Link className="plain mono xs" to="." search={changesTab}>
+                    <PathName path={path} />
                   </Link>
                   <span className="end">
                     <Counts added={additions ?? 0} removed={deletions ?? 0} />

@@ -129,7 +129,7 @@ const ToolStep = memo(function ToolStep({
       {view.changes.map((change, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: Changes have no identity.
         <div key={index}>
-          {view.changes.length > 1 && <p className="step-path">{change.path}</p>}
+          {view.changes.length > 1 && <p className="step-path">{withHiddenShown(change.path)}</p>}
           <ToolDiff {...change} />
         </div>
       ))}

@@ -1,4 +1,5 @@
 import { type Edit, editsOf } from "./edits.ts";
+import { pathOf, pathOfHeading } from "./git-path.ts";
 
 /** The part of a line from `start` to `end` that a change touches. */
 export interface Mark {
@@ -29,6 +30,8 @@ export interface FileDiff {
 }
 
 const CONTEXT = 3;
+/** Stands for the side on which a file does not exist. */
+const NO_FILE = "/dev/null";
 
 /** The change of a text as hunks with three lines around each change. `oldText` null: the file is new. */
 export function hunksOf(oldText: string | null, newText: string): readonly Hunk[] {
@@ -127,26 +130,23 @@ function parseFile(part: string): FileDiff {
   const firstHunk = lines.findIndex((line) => line.startsWith("@@ "));
   const head = firstHunk === -1 ? lines : lines.slice(0, firstHunk);
   const value = (prefix: string) => head.find((line) => line.startsWith(prefix))?.slice(prefix.length);
-  const [, fromHead] = /^diff --git (?:"?a\/.+?"?) "?b\/(.+?)"?$/.exec(head[0] ?? "") ?? [];
-  const newPath = withoutPrefix(value("+++ "), "b/");
-  const oldPath = withoutPrefix(value("--- "), "a/");
-  const renamedFrom = value("rename from ");
+  const side = (prefix: string) => {
+    const path = pathOf(value(prefix) ?? NO_FILE);
+    return path === NO_FILE ? undefined : path.slice("a/".length);
+  };
+  const [renamedFrom, renamedTo] = [value("rename from "), value("rename to ")];
   const isNew = head.some((line) => line.startsWith("new file mode"));
   const isDeleted = head.some((line) => line.startsWith("deleted file mode"));
   return {
-    path: value("rename to ") ?? newPath ?? oldPath ?? fromHead ?? "",
-    oldPath: renamedFrom,
+    path:
+      renamedTo === undefined
+        ? (side("+++ ") ?? side("--- ") ?? pathOfHeading(head[0] ?? ""))
+        : pathOf(renamedTo),
+    oldPath: renamedFrom === undefined ? undefined : pathOf(renamedFrom),
     status: isNew ? "added" : isDeleted ? "deleted" : renamedFrom === undefined ? "modified" : "renamed",
     isBinary: head.some((line) => line.startsWith("Binary files ") || line === "GIT binary patch"),
     hunks: firstHunk === -1 ? [] : parseHunks(lines.slice(firstHunk)),
   };
-}
-
-function withoutPrefix(path: string | undefined, prefix: string): string | undefined {
-  const plain = path?.replace(/^"|"$/g, "").replace(/\t$/, "");
-  return plain === undefined || plain === "/dev/null"
-    ? undefined
-    : plain.replace(new RegExp(`^${prefix}`), "");
 }
 
 function parseHunks(lines: readonly string[]): readonly Hunk[] {
