@@ -31,9 +31,16 @@ export async function addSecurityHeaders(server: FastifyInstance, publicUrl: str
   });
 }
 
-/** Returns the policy of a page of the app. Only style elements with the nonce apply, and only own scripts run. */
+/**
+ * Returns the policy of a page of the app. Only style elements with the nonce apply, and only own scripts run. Pictures of
+ * tools are data: addresses. A picture runs no scripts, and a browser does not open such an address as a page.
+ */
 export function pagePolicy(nonce: string): string {
-  const directives = { ...DIRECTIVES, styleSrc: [...DIRECTIVES.styleSrc, `'nonce-${nonce}'`] };
+  const directives = {
+    ...DIRECTIVES,
+    styleSrc: [...DIRECTIVES.styleSrc, `'nonce-${nonce}'`],
+    imgSrc: [...DIRECTIVES.imgSrc, "data:"],
+  };
   return Object.entries(directives)
     .map(
       ([name, sources]) =>

@@ -11,8 +11,10 @@ import type {
   SpeechEntry,
   ToolEntry,
 } from "./conversation/entries.ts";
+import { type Media, takeMedia } from "./conversation/media.ts";
 import { type CallKind, type CallView, commandOf, viewOf } from "./conversation/tool-call.ts";
 import { Counts, countsOfChanges, ToolDiff } from "./diff-view.tsx";
+import { MediaView } from "./media-view.tsx";
 import { artifactUrl, safeUrl } from "./names.ts";
 import { useOpened, useRun } from "./run-context.tsx";
 
@@ -145,11 +147,12 @@ const ToolStep = memo(function ToolStep({
         <>
           {view.input !== undefined && <PlainText text={view.input} label="Input" />}
           {hasOutput && <PlainText text={view.output} label="Result" />}
-          {!hasOutput && counts === undefined && view.input === undefined && (
+          {!hasOutput && counts === undefined && view.input === undefined && view.media.length === 0 && (
             <p className="step-empty">Nothing more is known of this step.</p>
           )}
         </>
       )}
+      <MediaView media={view.media} of={view.subject} />
       {grants.length > 0 && <p className="step-note">Allowed by the policy of the run.</p>}
     </Step>
   );
@@ -207,7 +210,10 @@ function ArtifactStep({ entry: { artifact, artifactId, key, version } }: { reado
 }
 
 function OtherStep({ entry }: { readonly entry: OtherEntry }) {
-  const text = useMemo(() => JSON.stringify(entry.data, null, 2) ?? "", [entry.data]);
+  const { media, text } = useMemo(() => {
+    const media: Media[] = [];
+    return { text: JSON.stringify(takeMedia(entry.data, media), null, 2) ?? "", media };
+  }, [entry.data]);
   return (
     <Step
       id={entry.key}
@@ -215,8 +221,10 @@ function OtherStep({ entry }: { readonly entry: OtherEntry }) {
       verb="Other update"
       subject={entry.name}
       isCode
+      isOpenFirst={media.length > 0}
       meta={<span className="hide">shown as JSON</span>}
     >
+      <MediaView media={media} of={entry.name} />
       <PlainText text={text} label="Content as JSON" />
     </Step>
   );

@@ -1,5 +1,6 @@
 import type { ToolContent } from "@errand/client";
 import type { ToolEntry } from "./entries.ts";
+import { type Media, takeMedia } from "./media.ts";
 
 export type CallState = "asked" | "running" | "completed" | "failed" | "denied" | "unknown";
 export type CallKind =
@@ -32,6 +33,8 @@ export interface CallView {
   readonly isCode: boolean;
   readonly changes: readonly FileChange[];
   readonly output: string;
+  /** Pictures and other binary content of the result. */
+  readonly media: readonly Media[];
   readonly exitCode: number | undefined;
   /** The input as JSON, if nothing else shows it. */
   readonly input: string | undefined;
@@ -86,7 +89,8 @@ export function viewOf(call: ToolEntry, servers: readonly string[] = []): CallVi
   const changes = changesOf(call, kind);
   const isNew = kind === "edit" && changes.length > 0 && changes.every(({ oldText }) => !oldText);
   const subject = tool === undefined ? subjectOf(call, kind, changes) : { text: tool.name, isCode: true };
-  const output = outputOf(call, kind);
+  const media: Media[] = [];
+  const output = outputOf(call, kind, media);
   const verb = verbOf(kind, state, isNew);
   return {
     kind,
@@ -96,6 +100,7 @@ export function viewOf(call: ToolEntry, servers: readonly string[] = []): CallVi
     isCode: subject.isCode,
     changes,
     output,
+    media,
     exitCode: exitCodeOf(call),
     input: showsInput(call, kind, changes) ? json(call.input) : undefined,
   };
@@ -227,16 +232,17 @@ function changesOf(call: ToolEntry, kind: CallKind): readonly FileChange[] {
 const FENCED = /^\s*```[\w-]*\n([\s\S]*?)\n?```\s*$/;
 
 /** The text of the content, without what agents put around it. */
-function outputOf(call: ToolEntry, kind: CallKind): string {
+function outputOf(call: ToolEntry, kind: CallKind, media: Media[]): string {
   const { content = [], output = "" } = call;
-  const texts = content.map(textOf).filter((text) => text !== "");
+  const texts = content.map((part) => textOf(part, media)).filter((text) => text !== "");
   const whole = texts.join("\n") + output;
-  const { output: shellOutput, type } = members(call.result);
+  const result = takeMedia(call.result, media);
+  const { output: shellOutput, type } = members(result);
   if (type === "shell_result" && typeof shellOutput === "string") {
     return shellOutput;
   }
   if (whole === "" && kind !== "edit") {
-    return typeof call.result === "string" ? call.result : resultText(call.result);
+    return typeof result === "string" ? result : resultText(result);
   }
   const text = FENCED.exec(whole)?.[1] ?? whole;
   return kind === "execute" ? text.replace(/\n?<shellId: \S+ completed with exit code -?\d+>\s*$/, "") : text;
@@ -248,13 +254,33 @@ function resultText(result: unknown): string {
   if (typeof named === "string") {
     return named;
   }
+  const blocks: unknown = Array.isArray(result) ? result : content;
+  const texts = Array.isArray(blocks) ? blocks.map(blockText) : [undefined];
+  if (texts.every((each) => each !== undefined)) {
+    return texts.join("\n");
+  }
   const isExitOnly = Object.keys(members(result)).every((name) =>
     ["exit_code", "signal", "terminal_id"].includes(name),
   );
   return result === undefined || isExitOnly ? "" : json(result);
 }
 
-function textOf(part: ToolContent): string {
+/** The text of a block of ACP or MCP: a text, a resource with a text, or a link. Undefined: it is none of them. */
+function blockText(block: unknown): string | undefined {
+  const {
+    name,
+    resource,
+    text = members(resource).text,
+    title = name,
+    uri = members(resource).uri,
+  } = members(block);
+  if (typeof text === "string") {
+    return text;
+  }
+  return typeof uri === "string" ? `${typeof title === "string" ? title : "Link"}: ${uri}` : undefined;
+}
+
+function textOf(part: ToolContent, media: Media[]): string {
   switch (part.type) {
     case "text":
       return part.text;
@@ -262,8 +288,10 @@ function textOf(part: ToolContent): string {
       return part.output ?? "";
     case "diff":
       return "";
-    case "other":
-      return json(part.data);
+    case "other": {
+      const data = takeMedia(part.data, media);
+      return blockText(members(data).content) ?? (data === undefined ? "" : json(data));
+    }
     default:
       return "";
   }

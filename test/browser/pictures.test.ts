@@ -1,0 +1,54 @@
+import { dirname, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  axeFindings,
+  type BrowserHarness,
+  reasonToSkipChromium,
+  startBrowserHarness,
+} from "../support/chromium.ts";
+
+const skipped = await reasonToSkipChromium();
+const AGENT = resolve(import.meta.dirname, "../fixtures/agents/picture-agent.mjs");
+
+describe.skipIf(skipped !== undefined)("pictures of tools in a browser", () => {
+  let harness: BrowserHarness;
+  beforeAll(async () => {
+    harness = await startBrowserHarness({
+      ERRAND_AGENT: "custom",
+      ERRAND_AGENT_COMMAND: JSON.stringify([process.execPath, AGENT]),
+      ERRAND_AGENT_READABLE: `${dirname(AGENT)}:${dirname(process.execPath)}`,
+    });
+  });
+  afterAll(() => harness.close());
+
+  test("pictures are shown within bounds, and other content is named with its type and size", async () => {
+    const context = await harness.open({ key: harness.service.apiKey });
+    const { run_id } = await harness.api("/runs", { prompt: "take a screenshot" });
+    const page = await context.newPage();
+    await page.goto(`${harness.service.url}/runs/${run_id}`);
+    await page.getByRole("button", { name: /Take a screenshot/ }).click();
+
+    const step = page.locator(".step").filter({ hasText: "Take a screenshot" });
+    const picture = step.getByRole("img", { name: "Picture 1 of: Take a screenshot" });
+    await picture.waitFor();
+    await step.getByText("The browser cannot show this picture").waitFor();
+    const { height = 0, width = 0 } = (await picture.boundingBox()) ?? {};
+
+    expect(height).toBeGreaterThan(100);
+    expect(height).toBeLessThanOrEqual(490);
+    expect(width / height).toBeCloseTo(1_200 / 3_000, 1);
+    expect(await step.getByRole("img").count()).toBe(1);
+    expect(await step.locator(".media p").allTextContents()).toEqual([
+      expect.stringMatching(/^Binary content of the type image\/svg\+xml, 1\d\d B\.$/),
+      "Binary content of the type audio/wav, 2 kB.",
+      expect.stringMatching(
+        /^Binary content of the type image\/png, \d+ B\. The browser cannot show this picture\.$/,
+      ),
+    ]);
+    await step.getByText("The page looks right.").waitFor();
+    await page.getByRole("img", { name: "Picture 1 of: agent_message_chunk" }).waitFor();
+    expect(await page.getByText("iVBORw0KGgo").count()).toBe(0);
+    expect(await page.title()).not.toBe("taken");
+    expect([await axeFindings(page), harness.complaints]).toEqual([[], []]);
+  });
+});
