@@ -9,6 +9,7 @@ import { Guests } from "./auth/guests.ts";
 import { SessionCookies } from "./auth/session-cookie.ts";
 import { SignInCache } from "./auth/sign-in-cache.ts";
 import { limitsOf } from "./http/api-limits.ts";
+import { compressAnswers } from "./http/compression.ts";
 import { nameIgnored } from "./http/ignored-members.ts";
 import { readJsonBodies } from "./http/json-body.ts";
 import { structureQueries } from "./http/query.ts";
@@ -32,6 +33,7 @@ export { addOpenapi } from "./openapi/openapi.ts";
 export async function addRoutes(app: FastifyInstance, deps: ApiDeps): Promise<void> {
   const auth = authDeps(deps);
   app.addHook("onClose", async () => auth.keys.close());
+  compressAnswers(app);
   await app.register(cookie);
   await app.register(openapiRoute);
   await app.register(referencePage);

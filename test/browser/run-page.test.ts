@@ -6,8 +6,11 @@ import {
   reasonToSkipChromium,
   startBrowserHarness,
 } from "../support/chromium.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const skipped = await reasonToSkipChromium();
+
+const FIRST_VIEW_MAX_KB = 250;
 
 /** What an agent could print to take over the page of its reader. */
 const HOSTILE = [
@@ -118,6 +121,28 @@ describe.skipIf(skipped !== undefined)("the page of a run in a browser", () => {
     });
 
     await conversation(page).getByText("behind the start").last().waitFor();
+  });
+
+  test(`the first view of a run takes at most ${FIRST_VIEW_MAX_KB} kB on the wire`, async () => {
+    const { run_id } = await harness.api("/runs", { prompt: "say measured\nwrite a.ts const a = 1;" });
+    await waitFor(async () => (await harness.api(`/runs/${run_id}`)).state === "SUCCEEDED", {
+      what: "the end of the run",
+    });
+    const page = await context.newPage();
+    const network = await context.newCDPSession(page);
+    const received: number[] = [];
+    network.on("Network.loadingFinished", ({ encodedDataLength }) => received.push(encodedDataLength));
+    await network.send("Network.enable");
+    await network.send("Network.setCacheDisabled", { cacheDisabled: true });
+
+    await page.goto(`${harness.service.url}/runs/${run_id}`);
+    await conversation(page).getByText("measured").last().waitFor();
+    await page.getByText("Done", { exact: true }).first().waitFor();
+
+    const kilobytes = received.reduce((sum, bytes) => sum + bytes, 0) / 1_000;
+    expect(received.length).toBeGreaterThan(20);
+    expect(kilobytes).toBeGreaterThan(100);
+    expect(kilobytes).toBeLessThanOrEqual(FIRST_VIEW_MAX_KB);
   });
 
   test("the guest of a share link sees the run and nothing else", async () => {

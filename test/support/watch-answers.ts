@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { type AnswerJudge, jsonBody } from "./openapi-answers.ts";
 
@@ -22,12 +23,14 @@ export function watchAnswers(server: FastifyInstance, judgeOf: () => AnswerJudge
   server.server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     // The framework shortens the path for routes below a prefix.
     const { method = "", url: path = "" } = request;
-    const contentTypeOf = keepContentType(response);
-    keepBody(response, (bytes) => {
-      const contentType = contentTypeOf();
+    const headerOf = keepHeaders(response);
+    keepBody(response, (sent) => {
+      const contentType = headerOf("content-type");
       if (contentType === undefined) {
         return;
       }
+      const encoding = contentType.startsWith("application/json") ? headerOf("content-encoding") : undefined;
+      const bytes = DECODE[encoding ?? ""]?.(sent) ?? sent;
       const judge = judgeOf();
       for (const event of eventsIn(contentType, bytes)) {
         if (!events.has(event)) {
@@ -53,6 +56,11 @@ export function watchAnswers(server: FastifyInstance, judgeOf: () => AnswerJudge
   };
 }
 
+const DECODE: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+};
+
 /** The events of a stream or of a transcript, as JSON. */
 function eventsIn(contentType: string, bytes: Buffer): readonly string[] {
   if (contentType.startsWith("text/event-stream")) {
@@ -62,21 +70,19 @@ function eventsIn(contentType: string, bytes: Buffer): readonly string[] {
 }
 
 /**
- * Returns the content type. The framework passes the headers to `writeHead`, and Node then does not show them in
+ * Returns the headers of the answer. The framework passes them to `writeHead`, and Node then does not show them in
  * `getHeader`; for a stream it sets them first. Undefined: nothing was sent, because the caller has gone or was answered
  * below the framework.
  */
-function keepContentType(response: ServerResponse): () => string | undefined {
+function keepHeaders(response: ServerResponse): (name: string) => string | undefined {
   const original = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse;
-  let contentType: string | undefined;
+  let written: Headers | undefined;
   Reflect.set(response, "writeHead", (...args: unknown[]) => {
-    const written = Object.entries(Object(args.at(-1))).find(
-      ([name]) => name.toLowerCase() === "content-type",
-    );
-    contentType = String(written?.[1] ?? response.getHeader("content-type") ?? "");
+    const headers = Object.entries<string>(Object(args.at(-1))).filter(([name]) => !name.startsWith(":"));
+    written = new Headers(headers.map(([name, value]): [string, string] => [name, String(value)]));
     return original(...args);
   });
-  return () => contentType;
+  return (name) => written && (written.get(name) ?? String(response.getHeader(name) ?? ""));
 }
 
 /** Every answer goes through `write` and `end`. */

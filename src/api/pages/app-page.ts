@@ -14,8 +14,8 @@ export interface AppPage {
 }
 
 /**
- * Serves the files of the app. Their names contain a hash of their content, so browsers may keep them. Each page has a
- * nonce for the styles that its components add.
+ * Serves the files of the app. Their names contain a hash of their content, so browsers may keep them. The build has
+ * compressed them. Each page has a nonce for the styles that its components add.
  */
 export async function addApp(server: FastifyInstance, html: string): Promise<AppPage> {
   await server.register(staticFiles, {
@@ -25,6 +25,7 @@ export async function addApp(server: FastifyInstance, html: string): Promise<App
     decorateReply: false,
     immutable: true,
     maxAge: "365d",
+    preCompressed: true,
   });
   return {
     send(reply, visitor, runId = "") {

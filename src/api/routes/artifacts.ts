@@ -78,21 +78,28 @@ export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
       const { expiresAt, url } = links.signUntil(pathOf(artifact), targetOf(artifact, run));
       return { expiresAt, url: `${deps.publicUrl()}${url}` };
     };
-    app.get("/agent/artifacts/:uid", { schema: GET, config }, async (request) => {
+    const withLink = { ...config, givesLink: true } as const;
+    app.get("/agent/artifacts/:uid", { schema: GET, config: withLink }, async (request) => {
       const { artifact, run } = await getArtifactOrPlan(deps, request.params.uid, viewerOf(request));
       return artifactDetailsOf(artifact, {
         link: () => linkOf(artifact, run),
         text: () => textOf(deps, artifact),
       });
     });
-    app.get("/agent/runs/:runId/handoff/attachments", { schema: HANDOFF, config }, async (request) => {
-      const run = await deps.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
-      const artifacts = await deps.storage.files.artifactsOf([run.id]);
-      const left = artifacts.filter(({ file, turn }) => file !== undefined && turn === lastEndedTurn(run));
-      return {
-        attachments: left.filter(isFile).map((artifact) => attachmentOf(artifact, linkOf(artifact, run).url)),
-      };
-    });
+    app.get(
+      "/agent/runs/:runId/handoff/attachments",
+      { schema: HANDOFF, config: withLink },
+      async (request) => {
+        const run = await deps.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
+        const artifacts = await deps.storage.files.artifactsOf([run.id]);
+        const left = artifacts.filter(({ file, turn }) => file !== undefined && turn === lastEndedTurn(run));
+        return {
+          attachments: left
+            .filter(isFile)
+            .map((artifact) => attachmentOf(artifact, linkOf(artifact, run).url)),
+        };
+      },
+    );
     app.get("/agent/artifacts/:uid/download", { schema: DOWNLOAD, config }, async (request, reply) => {
       const { artifact, run } = await getArtifact(deps, request.params.uid, viewerOf(request));
       requireFile(artifact);

@@ -44,7 +44,7 @@ const DIFF_PATH = "/agent/change-files";
 export function runChangesRoutes(deps: RunChangesDeps): FastifyPluginAsyncZod {
   const { blobs, publicUrl, runs, storage } = deps;
   const links = new SignedLinks(deps, "changes");
-  const config = { scope: "runs:read", acceptsGuest: "any" } as const;
+  const config = { scope: "runs:read", acceptsGuest: "any", givesLink: true } as const;
   return async (app) => {
     app.get("/agent/runs/:runId/changes", { schema: GET, config }, async (request) => {
       const run = await runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));

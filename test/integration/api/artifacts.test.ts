@@ -238,6 +238,28 @@ describe("the pull request of a run", () => {
   });
 });
 
+test("answers with a link that works without a key are not compressed", async () => {
+  const runId = await createRun(harness);
+  const uid = await make(runId, fileAt(`artifacts/${"a".repeat(1_200)}.txt`, "text/plain"), Buffer.from("a"));
+  const { blobId, sizeBytes } = await stored(Buffer.from("diff --git a b"));
+  const file = { path: "b".repeat(1_200), status: "added", additions: 1, deletions: 0 } as const;
+  await harness.edit(runId, (edit) => {
+    const changes = { owner: "acme", name: "widgets", turn: 1, base: "ba5e", blobId, sizeBytes };
+    edit.setChanges([{ ...changes, files: [file], isTruncated: false }]);
+  });
+  const paths = [`/artifacts/${uid}`, `/runs/${runId}/handoff/attachments`, `/runs/${runId}/changes`];
+
+  for (const path of paths) {
+    const { headers, text } = await call(harness, `${AGENT}${path}`, {
+      headers: { "accept-encoding": "br" },
+    });
+
+    expect(text).toMatch(/"(?:download|diff)_url"/);
+    expect(text.length).toBeGreaterThan(1_000);
+    expect(headers.get("content-encoding")).toBeNull();
+  }
+});
+
 describe("the changes of a run", () => {
   test("the changes of a run are listed by repository, each with a URL of its diff", async () => {
     const runId = await createRun(harness);

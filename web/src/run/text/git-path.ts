@@ -5,7 +5,7 @@ const LETTERS: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 
  * A path as it is written at the beginning of the text. Git puts a path into quotes if it has a quote, a backslash, a
  * control character or a byte outside of ASCII, and writes these bytes as escapes.
  */
-export function readQuoted(text: string): { readonly path: string; readonly rest: string } | undefined {
+function readQuoted(text: string): { readonly path: string; readonly rest: string } | undefined {
   const written = /^"((?:[^"\\]|\\.)*)"/.exec(text);
   if (written === null) {
     return undefined;

@@ -1,0 +1,58 @@
+import { promisify } from "node:util";
+import { brotliCompress, gzip, constants as zlib } from "node:zlib";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The answer has an address that works without a key. It is not compressed, because its size could reveal a part. */
+    readonly givesLink?: boolean;
+  }
+}
+
+/** Shorter answers fit into one packet anyway. */
+const LENGTH_MIN = 1_000;
+const TYPES = /^(?:application\/json|text\/javascript)\b/;
+/** Higher levels take several times as long for a tenth less. */
+const BROTLI = { params: { [zlib.BROTLI_PARAM_QUALITY]: 4 } };
+
+const COMPRESS = {
+  br: async (content: string | Buffer) => promisify(brotliCompress)(content, BROTLI),
+  gzip: async (content: string | Buffer) => promisify(gzip)(content),
+};
+
+/**
+ * Compresses the answers that only read, and whose whole text is known. Streams are left as they are, so that each event
+ * arrives at once. So are the answers to writes, because some contain a new key beside a text of the caller.
+ */
+export function compressAnswers(app: FastifyInstance): void {
+  app.addHook("onSend", async (request, reply, payload) => {
+    const isText = typeof payload === "string" || Buffer.isBuffer(payload);
+    if (!isText || payload.length < LENGTH_MIN || !mayCompress(request, reply.statusCode)) {
+      return payload;
+    }
+    if (!TYPES.test(String(reply.getHeader("content-type"))) || reply.hasHeader("content-encoding")) {
+      return payload;
+    }
+    reply.header("vary", "accept-encoding");
+    const encoding = encodingOf(request.headers["accept-encoding"]);
+    if (encoding === undefined) {
+      return payload;
+    }
+    reply.header("content-encoding", encoding).removeHeader("content-length");
+    return COMPRESS[encoding](payload);
+  });
+}
+
+function mayCompress({ method, routeOptions }: FastifyRequest, status: number): boolean {
+  return method === "GET" && status === 200 && routeOptions.config.givesLink !== true;
+}
+
+function encodingOf(accepted: string | string[] = ""): keyof typeof COMPRESS | undefined {
+  const names = String(accepted)
+    .toLowerCase()
+    .split(",")
+    .map((each) => each.trim().split(/\s*;\s*q=\s*/))
+    .filter(([, quality = "1"]) => Number(quality) > 0)
+    .map(([name]) => name);
+  return (["br", "gzip"] as const).find((each) => names.includes(each));
+}
