@@ -43,5 +43,7 @@ export default defineConfig({
     manifest: true,
   },
   worker: { format: "es" },
-  server: { proxy: { "/api": SERVER, "/signin": SERVER, "/signout": SERVER, "/assets": SERVER } },
+  server: {
+    proxy: { "/api": SERVER, "/signin": SERVER, "/signout": SERVER, "/assets": SERVER, "/healthz": SERVER },
+  },
 });

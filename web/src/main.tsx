@@ -8,11 +8,15 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { router } from "./router.tsx";
+import { observeAnswers } from "./server/client.ts";
 import { followRuns } from "./server/live.ts";
 import { VISITOR } from "./server/page.ts";
 import { queries } from "./server/queries.ts";
+import { noteAnswer } from "./server/trouble.ts";
 
 document.documentElement.dataset.theme = localStorage.getItem("errand.theme") ?? "";
+
+observeAnswers(noteAnswer);
 
 // A guest sees one run, and reads its own event stream.
 if (VISITOR === "member") {

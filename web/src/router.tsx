@@ -1,7 +1,9 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { Frame } from "./frame/frame.tsx";
 import { NotFound } from "./frame/not-found.tsx";
+import { PageError } from "./frame/page-error.tsx";
 import { runsSearch } from "./runs/runs-search.ts";
+import { load } from "./server/load.ts";
 import { OPENED_RUN, VISITOR } from "./server/page.ts";
 
 const rootRoute = createRootRoute({ component: Frame, notFoundComponent: NotFound });
@@ -10,10 +12,10 @@ const runsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/",
   validateSearch: runsSearch,
-  component: lazyRouteComponent(() => import("./runs/runs-page.tsx"), "RunsPage"),
+  component: lazyRouteComponent(() => load(() => import("./runs/runs-page.tsx")), "RunsPage"),
 });
 
-const lazyRun = () => import("./run/run-page.tsx");
+const lazyRun = () => load(() => import("./run/run-page.tsx"));
 
 const runRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -39,13 +41,13 @@ const newRunRoute = createRoute({
   path: "/new",
   validateSearch: ({ from }: Record<string, unknown>): { from?: string } =>
     typeof from === "string" ? { from } : {},
-  component: lazyRouteComponent(() => import("./new-run/new-run-page.tsx"), "NewRunPage"),
+  component: lazyRouteComponent(() => load(() => import("./new-run/new-run-page.tsx")), "NewRunPage"),
 });
 
 const setupRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/setup",
-  component: lazyRouteComponent(() => import("./setup/setup-page.tsx"), "SetupPage"),
+  component: lazyRouteComponent(() => load(() => import("./setup/setup-page.tsx")), "SetupPage"),
 });
 
 const guideRoute = createRoute({
@@ -54,24 +56,27 @@ const guideRoute = createRoute({
   component: () => <LazyGuide adapter={guideRoute.useParams().adapter} />,
 });
 
-const LazyGuide = lazyRouteComponent(() => import("./setup/guide-page.tsx"), "GuidePage");
+const LazyGuide = lazyRouteComponent(() => load(() => import("./setup/guide-page.tsx")), "GuidePage");
 
 const integrationsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/integrations",
-  component: lazyRouteComponent(() => import("./integrations/integrations-page.tsx"), "IntegrationsPage"),
+  component: lazyRouteComponent(
+    () => load(() => import("./integrations/integrations-page.tsx")),
+    "IntegrationsPage",
+  ),
 });
 
 const systemRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/system",
-  component: lazyRouteComponent(() => import("./system/system-page.tsx"), "SystemPage"),
+  component: lazyRouteComponent(() => load(() => import("./system/system-page.tsx")), "SystemPage"),
 });
 
 const accountRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/account",
-  component: lazyRouteComponent(() => import("./account/account-page.tsx"), "AccountPage"),
+  component: lazyRouteComponent(() => load(() => import("./account/account-page.tsx")), "AccountPage"),
 });
 
 const policyRoute = createRoute({
@@ -80,7 +85,7 @@ const policyRoute = createRoute({
   component: () => <LazyPolicy {...policyRoute.useParams()} />,
 });
 
-const LazyPolicy = lazyRouteComponent(() => import("./rules/policy-page.tsx"), "PolicyPage");
+const LazyPolicy = lazyRouteComponent(() => load(() => import("./rules/policy-page.tsx")), "PolicyPage");
 
 const routingRuleRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -88,7 +93,10 @@ const routingRuleRoute = createRoute({
   component: () => <LazyRoutingRule {...routingRuleRoute.useParams()} />,
 });
 
-const LazyRoutingRule = lazyRouteComponent(() => import("./rules/routing-rule-page.tsx"), "RoutingRulePage");
+const LazyRoutingRule = lazyRouteComponent(
+  () => load(() => import("./rules/routing-rule-page.tsx")),
+  "RoutingRulePage",
+);
 
 const scheduleRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -96,7 +104,10 @@ const scheduleRoute = createRoute({
   component: () => <LazySchedule {...scheduleRoute.useParams()} />,
 });
 
-const LazySchedule = lazyRouteComponent(() => import("./schedules/schedule-page.tsx"), "SchedulePage");
+const LazySchedule = lazyRouteComponent(
+  () => load(() => import("./schedules/schedule-page.tsx")),
+  "SchedulePage",
+);
 
 const environmentRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -105,7 +116,7 @@ const environmentRoute = createRoute({
 });
 
 const LazyEnvironment = lazyRouteComponent(
-  () => import("./environments/environment-page.tsx"),
+  () => load(() => import("./environments/environment-page.tsx")),
   "EnvironmentPage",
 );
 
@@ -115,7 +126,7 @@ const listRoute = createRoute({
   component: () => <LazyList name={listRoute.useParams().name} />,
 });
 
-const LazyList = lazyRouteComponent(() => import("./lists/list-page.tsx"), "ListPage");
+const LazyList = lazyRouteComponent(() => load(() => import("./lists/list-page.tsx")), "ListPage");
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
@@ -135,6 +146,7 @@ export const router = createRouter({
     listRoute,
   ]),
   defaultPreload: "intent",
+  defaultErrorComponent: PageError,
   scrollRestoration: true,
 });
 

@@ -14,6 +14,7 @@ import { deadNoticesQuery, runQuery, whoamiQuery } from "../server/queries.ts";
 import type { DialogName } from "./commands.tsx";
 import { CONFIGURE, OPERATE, type Place } from "./places.ts";
 import { Shortcuts } from "./shortcuts.tsx";
+import { TroubleToast } from "./trouble-toast.tsx";
 
 /** What surrounds every page: the rail, or a bar and a drawer on small screens. A guest sees only the page. */
 export function Frame() {
@@ -32,7 +33,9 @@ export function Frame() {
         <main id="main" tabIndex={-1}>
           <Outlet />
         </main>
-        <Toasts />
+        <Toasts>
+          <TroubleToast />
+        </Toasts>
       </>
     );
   }
@@ -74,7 +77,9 @@ function MembersFrame() {
       </main>
       {!/^\/(runs|sessions)\//.test(path) && <TabBar onMore={open} isInert={isOpen} />}
       <Shortcuts shown={dialog} onShow={setDialog} />
-      <Toasts />
+      <Toasts>
+        <TroubleToast />
+      </Toasts>
     </div>
   );
 }

@@ -1,9 +1,12 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef } from "react";
+import { load } from "../server/load.ts";
 import type { DialogName } from "./commands.tsx";
 import { areKeysOff, isTyping } from "./single-keys.ts";
 
-const CommandDialog = lazy(async () => ({ default: (await import("./commands.tsx")).CommandDialog }));
+const CommandDialog = lazy(async () => ({
+  default: (await load(() => import("./commands.tsx"))).CommandDialog,
+}));
 
 const VIEW_KEYS: Readonly<Record<string, "mine" | "needs" | "running" | undefined>> = {
   m: "mine",

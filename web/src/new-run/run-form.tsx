@@ -5,6 +5,7 @@ import { useRef, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
+import { newRequestKey } from "../server/request-key.ts";
 import { type Attachment, type Draft, type DraftProblems, draftOf, problemsOf, requestOf } from "./draft.ts";
 import { PromptField } from "./prompt-field.tsx";
 import { RunChoices } from "./run-choices.tsx";
@@ -91,7 +92,7 @@ function useSend() {
       const request = requestOf(draft, files);
       const text = JSON.stringify(request);
       if (attempt.current.request !== text) {
-        attempt.current = { request: text, key: newKey() };
+        attempt.current = { request: text, key: newRequestKey() };
       }
       const { run_id } = await client.runs.create(request, { idempotencyKey: attempt.current.key });
       void queries.invalidateQueries({ queryKey: ["runs"] });
@@ -101,10 +102,4 @@ function useSend() {
     }
   };
   return { ...state, send };
-}
-
-/** `crypto.randomUUID` does not exist on pages that are served without TLS. */
-function newKey(): string {
-  const parts = crypto.getRandomValues(new Uint32Array(4));
-  return `page-${Array.from(parts, (part) => part.toString(36)).join("")}`;
 }

@@ -1,4 +1,6 @@
-import { APIError } from "@errand/client";
+import { APIError, AuthenticationError } from "@errand/client";
+import { VISITOR } from "../server/page.ts";
+import { signInPath } from "../server/trouble.ts";
 import { Icon } from "./icon.tsx";
 
 /** What went wrong, in words: the message of the server and what to do. */
@@ -7,6 +9,11 @@ export function problemText(error: unknown): {
   readonly remedy?: string;
   readonly traceId?: string;
 } {
+  if (error instanceof AuthenticationError) {
+    return VISITOR === "member"
+      ? { message: "Your sign-in has ended.", remedy: "Sign in again. What you typed stays here." }
+      : { message: "The link to this run has ended.", remedy: "Ask a member of the team for a new one." };
+  }
   if (error instanceof APIError) {
     const { body } = error as { readonly body?: { readonly remedy?: string; readonly trace_id?: string } };
     return {
@@ -32,6 +39,11 @@ export function Problem({ error, onRetry }: { readonly error: unknown; readonly 
           </p>
         )}
       </div>
+      {error instanceof AuthenticationError && VISITOR === "member" && (
+        <a className="btn" href={signInPath()} target="_blank" rel="noopener">
+          Sign in
+        </a>
+      )}
       {onRetry && (
         <button type="button" className="btn" onClick={onRetry}>
           Try again

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from "react";
+import { type ReactNode, useSyncExternalStore } from "react";
 import { Icon } from "./icon.tsx";
 import { problemText } from "./problem.tsx";
 
@@ -43,10 +43,11 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-export function Toasts() {
+export function Toasts({ children }: { readonly children: ReactNode }) {
   const shown = useSyncExternalStore(subscribe, () => toasts);
   return (
     <div className="toasts" role="status" aria-live="polite">
+      {children}
       {shown.map(({ id, text, isError }) => (
         <div key={id} className="toast">
           {isError && <Icon name="warning" />}

@@ -6,6 +6,7 @@ import { Problem } from "../parts/problem.tsx";
 import { sourceOf } from "../parts/source.ts";
 import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
+import { newRequestKey } from "../server/request-key.ts";
 import { useRun } from "./run-context.tsx";
 
 type Delivery = NonNullable<RunFollowupRequest["delivery"]>;
@@ -16,7 +17,7 @@ const DELIVERIES: readonly (readonly [Delivery, name: string, effect: string])[]
   ["interrupt", "Interrupt", "Interrupt: the turn is stopped, and the agent reads it at once"],
 ];
 
-/** A message to the agent. The text is kept in this browser until it is sent. */
+/** A message to the agent. The text is kept in this browser until the server has received it. */
 export function Composer({ run }: { readonly run: RunItem }) {
   const { hasEnded, isGuest, log, runId } = useRun();
   const key = `errand.draft.${runId}`;
@@ -33,14 +34,14 @@ export function Composer({ run }: { readonly run: RunItem }) {
     }
   };
   const send = useMutation({
-    mutationFn: (body: RunFollowupRequest) => client.runs.followUp(runId, body),
-    onMutate: () => write(""),
+    mutationFn: (body: RunFollowupRequest) =>
+      client.runs.followUp(runId, body, { idempotencyKey: requestKey(`${key}.request`, body) }),
     onSuccess: () => {
+      write("");
+      localStorage.removeItem(`${key}.request`);
       log.followContinued();
       void queries.invalidateQueries({ queryKey: ["run", runId] });
     },
-    // Nothing that was typed is lost, not even what was typed meanwhile.
-    onError: (_error, { message }) => write([message, localStorage.getItem(key)].filter(Boolean).join("\n")),
   });
   const hasThread = run.source === "SLACK" || run.source === "GITHUB_WEBHOOK";
   // Before the run has begun, and after its end, there is no turn that a message could steer or interrupt.
@@ -78,6 +79,7 @@ export function Composer({ run }: { readonly run: RunItem }) {
           ref={field}
           rows={2}
           value={text}
+          readOnly={send.isPending}
           aria-label="Message to the agent"
           placeholder={placeholder(run, hasEnded)}
           onChange={({ target }) => write(target.value)}
@@ -125,6 +127,21 @@ export function Composer({ run }: { readonly run: RunItem }) {
       </p>
     </div>
   );
+}
+
+/**
+ * The key of this message, also after the page was loaded again. The server may have received a message although its
+ * answer was lost, and then does not take it twice.
+ */
+function requestKey(name: string, body: RunFollowupRequest): string {
+  const request = JSON.stringify(body);
+  const stored = localStorage.getItem(name) ?? "";
+  if (stored.endsWith(request)) {
+    return stored.slice(0, -request.length);
+  }
+  const created = newRequestKey();
+  localStorage.setItem(name, created + request);
+  return created;
 }
 
 function placeholder({ permission, state }: RunItem, hasEnded: boolean): string {

@@ -10,6 +10,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { hasEnded } from "../parts/state.tsx";
 import { client } from "../server/client.ts";
+import { load } from "../server/load.ts";
 import { isGone, queries, runQuery, whoamiQuery } from "../server/queries.ts";
 import { askToNotify, useAttention } from "./attention.ts";
 import { Composer } from "./composer.tsx";
@@ -23,10 +24,14 @@ import { GUEST_TABS, RunHead, TABS, type Tab } from "./run-head.tsx";
 import { useRunLog } from "./run-log.ts";
 import { markdownOf } from "./to-markdown.ts";
 
-const ChangesTab = lazy(async () => ({ default: (await import("./changes-tab.tsx")).ChangesTab }));
-const DetailsTab = lazy(async () => ({ default: (await import("./details-tab.tsx")).DetailsTab }));
-const EventsTab = lazy(async () => ({ default: (await import("./events-tab.tsx")).EventsTab }));
-const FilesTab = lazy(async () => ({ default: (await import("./files-tab.tsx")).FilesTab }));
+const ChangesTab = lazy(async () => ({
+  default: (await load(() => import("./changes-tab.tsx"))).ChangesTab,
+}));
+const DetailsTab = lazy(async () => ({
+  default: (await load(() => import("./details-tab.tsx"))).DetailsTab,
+}));
+const EventsTab = lazy(async () => ({ default: (await load(() => import("./events-tab.tsx"))).EventsTab }));
+const FilesTab = lazy(async () => ({ default: (await load(() => import("./files-tab.tsx"))).FilesTab }));
 
 /** The lines of the log that the tab Details lists. */
 const ATTEMPT_LINES: ReadonlySet<string> = new Set(["attempt", "agent", "attemptEnd"]);

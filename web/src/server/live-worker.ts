@@ -1,4 +1,4 @@
-import { client } from "./client.ts";
+import { client, observeAnswers } from "./client.ts";
 import type { LiveMessage } from "./live.ts";
 
 /** Runs once per browser: one event stream for all tabs. A tab learns which runs have changed and reads them itself. */
@@ -29,6 +29,18 @@ scope.onconnect = ({ ports: [port] }) => {
     void read();
   }
 };
+
+/** The first answers are those to the list and to the stream. The client opens a broken stream again by itself. */
+const FIRST_ANSWERS = 2;
+let answers = 0;
+observeAnswers((status) => {
+  answers += 1;
+  if (status === undefined) {
+    send({ type: "lost" });
+  } else if (status === 200 && answers > FIRST_ANSWERS) {
+    send({ type: "reopened" });
+  }
+});
 
 async function read(): Promise<void> {
   for (;;) {

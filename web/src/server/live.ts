@@ -1,9 +1,13 @@
 import type { QueryClient } from "@tanstack/react-query";
+import { checkVersion, noteAnswer } from "./trouble.ts";
 
-/** `reset`: something may have been missed. */
+/**
+ * `reset`: something may have been missed. `lost`: the server does not answer the worker. `reopened`: the server, or another
+ * version of it, answers again.
+ */
 export type LiveMessage =
   | { readonly type: "changed"; readonly runIds: readonly string[] }
-  | { readonly type: "reset" };
+  | { readonly type: "reset" | "lost" | "reopened" };
 
 const POLL_MS = 15_000;
 
@@ -13,6 +17,14 @@ const POLL_MS = 15_000;
  */
 export function followRuns(queries: QueryClient): void {
   const onMessage = (message: LiveMessage) => {
+    if (message.type === "lost") {
+      noteAnswer(undefined);
+      return;
+    }
+    if (message.type === "reopened") {
+      void checkVersion();
+      return;
+    }
     void queries.invalidateQueries({ queryKey: ["runs"] });
     for (const id of message.type === "changed" ? message.runIds : []) {
       void queries.invalidateQueries({ queryKey: ["run", id] });

@@ -1,43 +1,20 @@
-import {
-  AuthenticationError,
-  type ListRunsQuery,
-  NotFoundError,
-  PermissionDeniedError,
-  type RunItem,
-} from "@errand/client";
-import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
+import { type ListRunsQuery, NotFoundError, PermissionDeniedError, type RunItem } from "@errand/client";
+import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
 import { pullRequestUrl } from "../parts/pull-request.tsx";
 import { client } from "./client.ts";
-import { VISITOR } from "./page.ts";
-
-let leaving = false;
-// The browser may show this page again, as it was, on "back".
-window.addEventListener("pageshow", () => {
-  leaving = false;
-});
-
-/**
- * An ended session leads to the sign-in page, which leads back here.
- * Every open query fails then; the page leaves once, because a second
- * navigation would abort the first.
- */
-function onError(error: unknown): void {
-  if (error instanceof AuthenticationError && VISITOR === "member" && !leaving) {
-    leaving = true;
-    const here = window.location.pathname + window.location.search;
-    window.location.assign(`/signin?next=${encodeURIComponent(here)}`);
-  }
-}
 
 export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 2_000,
       // The client has already repeated what may pass.
       retry: false,
       throwOnError: false,
+      // A browser may be offline for the internet and reach the server nevertheless.
+      networkMode: "always",
     },
+    // A mutation that waits for the network would not say that nothing was sent.
+    mutations: { networkMode: "always" },
   },
 });
 
