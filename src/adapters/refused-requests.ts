@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import type { Log } from "../core/basics/log.ts";
 
 const PERIOD_MS = 60_000;
@@ -26,7 +27,7 @@ export class RefusedRequests {
     if (nowMs - this.#loggedAtMs < PERIOD_MS) {
       return;
     }
-    this.#log.warn(this.#message, { requestId, count: this.#count, ...(code === undefined ? {} : { code }) });
+    this.#log.warn(this.#message, defined({ requestId, count: this.#count, code }));
     this.#count = 0;
     this.#loggedAtMs = nowMs;
   }

@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import type { AgentCatalogueView, AgentModel, CatalogueEntry } from "../core/ports/agent-catalogue.ts";
 import { defaultAgentName } from "./agent-chooser.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
@@ -29,10 +30,15 @@ async function entryOf(options: CatalogueViewOptions, agent: AgentDefinition): P
   const missing = missingFor(agent, options.servers);
   const needs = [...(missing === undefined ? [] : [missing]), ...(installed ? [] : [notInstalled(agent)])];
   return {
-    ...{ name, displayName, description, license, installed, needs },
+    name,
+    displayName,
+    description,
+    license,
+    installed,
+    needs,
     usable: missing === undefined && (installed || agent.npmPackage !== undefined),
     models: modelsFor(options, agent),
-    ...(version === undefined ? {} : { version }),
+    ...defined({ version }),
   };
 }
 

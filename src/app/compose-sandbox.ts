@@ -1,4 +1,5 @@
 import type { Config } from "../config/config.ts";
+import { defined } from "../core/basics/defined.ts";
 import type { Log } from "../core/basics/log.ts";
 import { createBubblewrapSandbox } from "../sandboxes/bubblewrap/bubblewrap-sandbox.ts";
 import { type ChosenSandbox, chooseSandbox } from "../sandboxes/choose-sandbox.ts";
@@ -12,7 +13,7 @@ export function composeSandbox({ dataDir, sandbox }: Config, log: Log): Promise<
   const { docker, limits, path, setting } = sandbox;
   return chooseSandbox(setting, {
     docker: createDockerSandbox({ dataDir, limits, docker, log, image: docker.image, images: docker.images }),
-    bubblewrap: createBubblewrapSandbox({ dataDir, limits, ...(path === undefined ? {} : { path }) }),
+    bubblewrap: createBubblewrapSandbox(defined({ dataDir, limits, path })),
     seatbelt: createSeatbeltSandbox(dataDir),
     local: createLocalSandbox(dataDir),
     restricted: createRestrictedSandbox(dataDir),

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { createAcpRunner } from "../agents/acp/acp-runner.ts";
 import { GIBIBYTE } from "../core/basics/byte-units.ts";
+import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
 import type { Gateway, Gateways } from "../core/ports/gateway.ts";
 import { Scheduler } from "../core/requests/schedules/scheduler.ts";
@@ -77,22 +78,30 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
     ...disk,
     queue,
     ...runDeps(bootstrap, deps, { chosen, clones, quota }),
-    ...(chosen.sandbox.images && { images: chosen.sandbox.images }),
+    ...defined({ images: chosen.sandbox.images ? chosen.sandbox.images : undefined }),
     worker,
   });
   const localDisk = new LocalDisk({
-    ...{ dataDir, limits: config.disk, log },
+    dataDir,
+    limits: config.disk,
+    log,
     sweep: () => chosen.sweep(),
     whileStored: (runId, remove) =>
       whileStored(deps.database, { runId, gapsMs: config.checkpointsMs }, remove),
   });
   const heartbeat = new Heartbeat({
     disk: localDisk,
-    ...{ workers: storage.workers, clock: systemClock, log },
+    workers: storage.workers,
+    clock: systemClock,
+    log,
     worker: { id: worker, ...host, ...disk, slots: config.concurrency, sandbox: chosen.sandbox },
   });
   return {
-    ...{ chosen, clones, runWorker, heartbeat, localDisk },
+    chosen,
+    clones,
+    runWorker,
+    heartbeat,
+    localDisk,
     maintenance: new Maintenance({
       ...host,
       storage,
@@ -135,11 +144,16 @@ function runDeps(
   const { blobs: files, pubsub, storage, writer } = deps;
   const log = plainLog(logger);
   return {
-    ...{ storage, pubsub, writer, log, ...attemptDeps(bootstrap, deps, tools) },
+    storage,
+    pubsub,
+    writer,
+    log,
+    ...attemptDeps(bootstrap, deps, tools),
     waitingAgents: new WaitingAgents({
       max: config.waitingAgents,
       isMemoryShort: () => isMemoryShort(),
-      ...{ clock: systemClock, log },
+      clock: systemClock,
+      log,
     }),
     clock: systemClock,
     redactors: knownSecrets,
@@ -166,14 +180,22 @@ function attemptDeps(
   return {
     gateways: gatewaysOf(config, deps, sandbox, { redact: knownSecrets.redact, log }),
     agents: createAcpRunner({
-      ...{ ...deps.agents, sandbox, variablesOf, log: logger, ...defaultModelOf(config.agent) },
+      ...deps.agents,
+      sandbox,
+      variablesOf,
+      log: logger,
+      ...defaultModelOf(config.agent),
       ...compatibleServerOf(config),
       servers: config.models,
       backgroundMs,
       requireSandboxFor: (agent) => chosen.requireFor(agent),
     }),
     workspaces: createWorkspaceProvider({
-      ...{ dataDir, quota, sandbox, variablesOf, log },
+      dataDir,
+      quota,
+      sandbox,
+      variablesOf,
+      log,
       blobs: deps.blobs,
       repositories: clones,
       setup: { commandMs, totalMs: commandMs * SETUP_COMMANDS_TOTAL },
@@ -190,7 +212,13 @@ function gatewaysOf(
 ): Gateways {
   const destinations = new Destinations(agentAllow);
   return createGateways({
-    ...{ authorize, dataDir, destinations, gitUrl, isolated, modelPrices, models },
+    authorize,
+    dataDir,
+    destinations,
+    gitUrl,
+    isolated,
+    modelPrices,
+    models,
     ...logging,
   });
 }

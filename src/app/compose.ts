@@ -3,6 +3,7 @@ import type { ApiDeps } from "../api/api-deps.ts";
 import { createKeyHasher, type KeyHasher, newToken } from "../api/auth/api-keys.ts";
 import { PrincipalCache } from "../api/auth/principal-cache.ts";
 import type { Config } from "../config/config.ts";
+import { defined } from "../core/basics/defined.ts";
 import { newId } from "../core/basics/ids.ts";
 import type { Log } from "../core/basics/log.ts";
 import type { SecretBox } from "../core/basics/secret-box.ts";
@@ -127,7 +128,8 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const queue = new PgBossQueue({ ...link, ...hostOf(config), ...disk });
   const storage = createPrismaStorage({ database, pubsub, clock, jobInsert: JOB_INSERT });
   const adapters = await createAdapters(config, storage, {
-    ...{ clock, log },
+    clock,
+    log,
     answerCommand: (command) => privateCommands.answer(command),
     searchChoices: (search) => searchChoices(search, { adapters: threadAdapters, storage }),
     readBlob: (id) => blobStore.get(id),
@@ -193,7 +195,15 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const parts = { adapters, catalogueView: agents.view, database, queue, secrets, storage, storedBytes };
   const doctor = composeDoctor({ ...bootstrap, ...parts }, log);
   const privateCommands = new PrivateCommands({
-    ...{ storage, runs, policies, requestDefaults, doctor, clock, makeToken, publicUrl, digest: sha256 },
+    storage,
+    runs,
+    policies,
+    requestDefaults,
+    doctor,
+    clock,
+    makeToken,
+    publicUrl,
+    digest: sha256,
   });
   return {
     database,
@@ -266,7 +276,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     limits: bootstrap.config.limits,
     tls: bootstrap.tls,
     ready: async () => (bootstrap.draining?.aborted ? "The process stops." : database.unusable()),
-    ...(bootstrap.draining && { draining: bootstrap.draining }),
+    ...defined({ draining: bootstrap.draining ? bootstrap.draining : undefined }),
     adapterRoutes: Array.from(deps.adapters.values(), ({ routes }) => routes ?? []).flat(),
   };
 }

@@ -205,7 +205,11 @@ function keepKey({ apiKey, databaseUrl, dataDir }: Config, deps: AppDeps): Promi
   const hashers = [hashKey, ...formerHashers] as const;
   const isShared = databaseUrl !== undefined;
   return ensureAdministratorKey({
-    ...{ apiKey, dataDir, hashers, isShared, storage },
+    apiKey,
+    dataDir,
+    hashers,
+    isShared,
+    storage,
     newKey: newApiKey,
     hintOf: keyHint,
   });
@@ -257,7 +261,12 @@ function recoverLostRuns(bootstrap: Bootstrap, deps: AppDeps, undo: AsyncDisposa
   const log = plainLog(bootstrap.logger);
   const lostRuns = new LostRuns({
     ...hostOf(bootstrap.config),
-    ...{ storage, queue, pubsub, writer, clock: systemClock, log },
+    storage,
+    queue,
+    pubsub,
+    writer,
+    clock: systemClock,
+    log,
   });
   const timer = setInterval(() => void lostRuns.round(), RECOVERY_MS);
   undo.defer(() => clearInterval(timer));

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../core/basics/defined.ts";
 import { plainAddress } from "./addresses.ts";
 import type { VariableDoc } from "./variable-doc.ts";
 
@@ -115,11 +116,11 @@ export function modelsOf(values: ModelVariables): ModelConfig {
   const openai = provider(values.OPENAI_API_KEY, values.OPENAI_BASE_URL, OPENAI_URL);
   const google = "https://generativelanguage.googleapis.com";
   const gemini = provider(values.GEMINI_API_KEY, values.GOOGLE_GEMINI_BASE_URL, google);
-  return {
-    ...(anthropic === undefined ? {} : { anthropic }),
-    ...(openai === undefined ? {} : { openai: { ...openai, isCompatible: openai.baseUrl !== OPENAI_URL } }),
-    ...(gemini === undefined ? {} : { gemini }),
-  };
+  return defined({
+    anthropic,
+    openai: openai === undefined ? undefined : { ...openai, isCompatible: openai.baseUrl !== OPENAI_URL },
+    gemini,
+  });
 }
 
 /** An address without a key is enough, because servers in a private network often need no key. */

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { defined } from "../core/basics/defined.ts";
 import type { Gateway, GatewayGrant, Gateways } from "../core/ports/gateway.ts";
 import type { Destinations } from "../outgoing/destinations.ts";
 import { createGuardedConnector } from "../outgoing/guarded-connector.ts";
@@ -45,7 +46,7 @@ async function openGateway(options: GatewayOptions, grant: GatewayGrant, root: s
   let closed: Promise<void> | undefined;
   return {
     address: `http://${host}/${token.text}`,
-    ...(grant.network === "internet" ? { proxyUrl: `http://${token.userInfo}@${host}` } : {}),
+    ...defined({ proxyUrl: grant.network === "internet" ? `http://${token.userInfo}@${host}` : undefined }),
     ...portForwardOf(place),
     get traffic() {
       return traffic.current;
@@ -91,8 +92,15 @@ function assemble(
   const { connect, internet: upstream } = guarded;
   const egress = grant.network === "internet" ? createEgress({ connect, upstream, limits }) : noEgress;
   const server = new GatewayServer({
-    ...{ runId: grant.runId, token, parts, git, gitPath, egress, limits, log },
-    ...(options.isolated ? { openGitHost: new URL(gitUrl).host } : {}),
+    runId: grant.runId,
+    token,
+    parts,
+    git,
+    gitPath,
+    egress,
+    limits,
+    log,
+    ...defined({ openGitHost: options.isolated ? new URL(gitUrl).host : undefined }),
   });
   return { server, models, upstreams: [trusted, guarded.tools, guarded.internet] };
 }

@@ -1,6 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { startProgram } from "../child-process/start-program.ts";
+import { defined } from "../core/basics/defined.ts";
 
 export interface GitCall {
   /** The git program, by name or path. */
@@ -67,7 +68,7 @@ function start({ program: git, args, gitDir, workTree, config = {}, maxFileBytes
       ? ([git, ...args] as const)
       : (["sh", "-c", LIMITED, String(Math.ceil(maxFileBytes / LIMIT_BLOCK_BYTES)), git, ...args] as const);
   // A process group of its own, because git uses child processes for the network, which outlive it when it is killed.
-  const places = { GIT_DIR: gitDir, ...(workTree === undefined ? {} : { GIT_WORK_TREE: workTree }) };
+  const places = defined({ GIT_DIR: gitDir, GIT_WORK_TREE: workTree });
   // Git looks for the files of a work tree in its working directory.
   const options = { cwd: workTree ?? "/", env: environment(places, config), detached: true } as const;
   return startProgram(program, rest, options);

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { defined } from "../core/basics/defined.ts";
 import { AppError } from "../core/basics/errors.ts";
 import { KeyedSemaphore } from "../core/basics/keyed-semaphore.ts";
 import { isCommitId, isRefName } from "../core/model/repositories/ref-name.ts";
@@ -98,7 +99,12 @@ export class RepositoryClones {
       throw unclonable(name, withoutTarget(commits.size === 0, ref));
     }
     const committer = await this.#committerOf(repository);
-    const known = { ...(defaultBranch && { defaultBranch }), ...(committer && { committer }) };
+    const known = {
+      ...defined({
+        defaultBranch: defaultBranch ? defaultBranch : undefined,
+        committer: committer ? committer : undefined,
+      }),
+    };
     return { owner: repository.owner, name: repository.name, ...target, ...known };
   }
 
@@ -122,7 +128,7 @@ export class RepositoryClones {
       program,
       signal: this.#limited(signal),
     });
-    return { isShallow, ...(template === undefined ? {} : { template }) };
+    return { isShallow, ...defined({ template }) };
   }
 
   async #cloneOnce(request: CloneRequest): Promise<boolean> {
@@ -198,7 +204,7 @@ export class RepositoryClones {
     { found: { commit }, repository, signal }: CloneRequest,
     branch: string | undefined,
   ): Promise<void> {
-    const wanted = { commit, isShallow: kind === "shallow", ...(branch === undefined ? {} : { branch }) };
+    const wanted = { commit, isShallow: kind === "shallow", ...defined({ branch }) };
     const { maxPackBytes } = this.#limits;
     await this.#talk(repository, signal, (transport, limited) =>
       mirror.fetch({ ...transport, ...wanted, maxPackBytes, signal: limited }),
@@ -213,7 +219,7 @@ export class RepositoryClones {
       committer,
       defaultBranch,
       isUntrusted,
-      ...(branch === undefined ? {} : { branch }),
+      ...defined({ branch }),
     };
     const places = {
       directory: request.directory,

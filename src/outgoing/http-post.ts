@@ -1,5 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { type buildConnector, Client, type Dispatcher } from "undici";
+import { defined } from "../core/basics/defined.ts";
 import type { SignedMessage, WebhookAnswer, WebhookClient } from "../core/ports/webhook-client.ts";
 import type { Destinations } from "./destinations.ts";
 import { reasonOf } from "./failure-reason.ts";
@@ -54,7 +55,7 @@ async function send(connect: Connector, message: SignedMessage, signal: AbortSig
     // The status is enough. The body is not read, however long it is. Its end with the client is not an error.
     body.on("error", () => undefined);
     const pauseMs = retryAfterMs(headers["retry-after"], new Date());
-    return { status: statusCode, ...(pauseMs === undefined ? {} : { retryAfterMs: pauseMs }) };
+    return defined({ status: statusCode, retryAfterMs: pauseMs });
   } finally {
     await client.destroy();
   }

@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import { AUDIT_LENGTH_MAX, type AuditContext, type AuditEntry } from "../core/model/people/audit.ts";
 import type { AuditLog, AuditPage, AuditQuery } from "../core/ports/stores/audit-log.ts";
 import type { Statement, Statements, Tx } from "./database.ts";
@@ -94,10 +95,17 @@ function entryOf({ actor, after, before, seq, ...row }: Row): AuditEntry {
   const members = (value: unknown, column: string) =>
     parseJsonColumn(AUDIT_MEMBERS, value, { ...location, column });
   return {
-    ...{ id, at, action, targetType, targetId, requestId },
+    id,
+    at,
+    action,
+    targetType,
+    targetId,
+    requestId,
     seq: BigInt(seq),
     actor: parseJsonColumn(AUDIT_ACTOR, actor, { ...location, column: "actor" }),
-    ...(before === null ? {} : { before: members(before, "before") }),
-    ...(after === null ? {} : { after: members(after, "after") }),
+    ...defined({
+      before: before === null ? undefined : members(before, "before"),
+      after: after === null ? undefined : members(after, "after"),
+    }),
   };
 }

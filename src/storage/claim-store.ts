@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import type { RunId, TeamId } from "../core/basics/ids.ts";
 import type { ClaimStore, NextRun, WaitingRun, WantedClaim } from "../core/ports/stores/claim-store.ts";
 import type { RunChange } from "../core/ports/stores/run-change.ts";
@@ -86,11 +87,11 @@ export class PrismaClaimStore implements ClaimStore {
       return undefined;
     }
     const { id, isPassedOver, jobId, max } = row;
-    return {
+    return defined({
       id,
-      ...(max === null ? {} : { runningMax: max }),
-      ...(isPassedOver ? { passedOver: waitingRunOf({ ...row, id: jobId }) } : {}),
-    };
+      runningMax: max === null ? undefined : max,
+      passedOver: isPassedOver ? waitingRunOf({ ...row, id: jobId }) : undefined,
+    });
   }
 
   async firstWaiting(teamId: TeamId, host: string | undefined): Promise<WaitingRun | undefined> {

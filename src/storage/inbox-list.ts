@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
 import type { InboxEntry, InboxList, InboxQuery } from "../core/ports/stores/inbox-list.ts";
 import type { Disposition } from "../core/ports/stores/inbox-result.ts";
@@ -73,10 +74,7 @@ function eventOf({
 function whereOf({ teamId, withUnknownTeam, disposition, adapter, runId, before }: InboxQuery) {
   const where: Prisma.InboxEventWhereInput = {
     ...visibleTo({ teamId, withUnknownTeam }),
-    ...(disposition === undefined ? {} : { disposition }),
-    ...(adapter === undefined ? {} : { adapter }),
-    ...(runId === undefined ? {} : { runId }),
-    ...(before === undefined ? {} : { seq: { lt: before } }),
+    ...defined({ disposition, adapter, runId, seq: before === undefined ? undefined : { lt: before } }),
   };
   return where;
 }

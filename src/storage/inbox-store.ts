@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { Disposition, InboxResult } from "../core/ports/stores/inbox-result.ts";
@@ -88,12 +89,14 @@ export class PrismaInboxStore implements InboxStore {
   async listResultsOf(messageId: string): Promise<readonly MessageResult[]> {
     const query = { where: { messageId, disposition: { not: null } }, orderBy: { seq: "asc" } } as const;
     const rows = await this.#deps.database.query((client) => client.inboxEvent.findMany(query));
-    return rows.map(({ disposition, id, messageVersion, runId }) => ({
-      inboxId: id,
-      disposition: disposition as Disposition,
-      version: messageVersion ?? "",
-      ...(runId === null ? {} : { runId: runId as RunId }),
-    }));
+    return rows.map(({ disposition, id, messageVersion, runId }) =>
+      defined({
+        inboxId: id,
+        disposition: disposition as Disposition,
+        version: messageVersion ?? "",
+        runId: runId === null ? undefined : (runId as RunId),
+      }),
+    );
   }
 
   async complete(result: InboxResult, threadNotices?: ThreadNotices): Promise<void> {

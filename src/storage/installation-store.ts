@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import { newId, type TeamId } from "../core/basics/ids.ts";
 import type { Installation } from "../core/model/people/installation.ts";
 import { FIRST_TEAM } from "../core/model/people/team.ts";
@@ -49,7 +50,7 @@ export class PrismaInstallationStore implements InstallationStore {
       problem === undefined
         ? { problem: { not: null } }
         : { OR: [{ problem: null }, { problem: { not: problem } }] };
-    const where = { adapter, ...(externalId === undefined ? {} : { externalId }), ...isOther };
+    const where = { adapter, ...defined({ externalId }), ...isOther };
     await this.#deps.database.transaction(async (tx) => {
       await nameSystemAuthor(tx, `adapter:${adapter}`);
       await tx.installation.updateMany({ where, data: { problem: problem ?? null } });

@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import type { RunId, ThreadKey } from "../core/basics/ids.ts";
 import type { KeyedLimit, LimitsOf, OutboxStore, TakenDelivery } from "../core/ports/stores/outbox-store.ts";
 import type { Receipt } from "../core/ports/thread-adapter.ts";
@@ -204,14 +205,14 @@ async function wasMessageTried(tx: Tx, threadId: string, { id, messageKey }: Wai
 
 function deliveryOf(row: WaitingRow, threadId: string): TakenDelivery {
   const { adapter, installation, key, uid: id } = row;
-  return {
+  return defined({
     id,
     adapter,
     thread: { id: threadId, installation, key: key as ThreadKey },
     notice: parseJsonColumn(NOTICE, row.notice, { table: "outbox_deliveries", id, column: "notice" }),
     maybeShown: row.tries > 0,
     tries: row.tries - row.earlierTries,
-    ...(row.runId === null ? {} : { runId: row.runId as RunId }),
-    ...(row.receipt === null ? {} : { shownAt: row.receipt }),
-  };
+    runId: row.runId === null ? undefined : (row.runId as RunId),
+    shownAt: row.receipt === null ? undefined : row.receipt,
+  });
 }

@@ -50,8 +50,11 @@ export function principalColumns(principal: Principal) {
     suspendedAt = null,
   } = principal;
   const optional = {
-    ...{ displayName: displayName ?? null, email: email ?? null, photoUrl: photoUrl ?? null },
-    ...{ roleFromGroup, suspendedAt },
+    displayName: displayName ?? null,
+    email: email ?? null,
+    photoUrl: photoUrl ?? null,
+    roleFromGroup,
+    suspendedAt,
   };
   return { id, teamId, type, administrator, disabled, createdAt, groups: [...groups], ...optional };
 }

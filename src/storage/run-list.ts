@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
 import type { ListedRun } from "../core/model/runs/run.ts";
 import {
@@ -161,7 +162,7 @@ export function pageOf(
   if (last === undefined) {
     return { runs };
   }
-  return { runs, next: { ...positionOf(last, sort), ...(until === undefined ? {} : { until }) } };
+  return { runs, next: { ...positionOf(last, sort), ...defined({ until }) } };
 }
 
 type SortedBy = Pick<ListedRun, "id" | (typeof MEMBERS)[RunSort]> | RunRow;

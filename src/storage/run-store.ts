@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import { AppError } from "../core/basics/errors.ts";
 import type { RunId } from "../core/basics/ids.ts";
 import type { RunEvent, RunEventKind } from "../core/model/runs/events.ts";
@@ -301,8 +302,10 @@ async function addFollowUps(tx: Tx, runId: RunId, change: RunChange): Promise<vo
       data: followUps.map(({ approval, files, ...row }, index) => ({
         ...row,
         seq: lastSeq + index + 1,
-        ...(approval === undefined ? {} : { approval: toJson(approval) }),
-        ...(files === undefined ? {} : { files: toJson(files) }),
+        ...defined({
+          approval: approval === undefined ? undefined : toJson(approval),
+          files: files === undefined ? undefined : toJson(files),
+        }),
       })),
     });
     await addFollowUpFiles(tx, runId, followUps);

@@ -27,7 +27,9 @@ const UUID_KEY = { sql: "id", first: "00000000-0000-0000-0000-000000000000", typ
 
 /** Values of MCP servers in a configuration. */
 const CONFIG: SealedColumn = {
-  ...{ column: "config", type: "jsonb", before: '"sealed:' },
+  column: "config",
+  type: "jsonb",
+  before: '"sealed:',
   ownerColumns: ["team_id"],
   ownerOf: ({ team_id = "" }) => valuesOwner(team_id as TeamId),
 };
@@ -35,23 +37,31 @@ const CONFIG: SealedColumn = {
 /** All columns with sealed values, by their tables. */
 const SEALED_COLUMNS: Readonly<Record<string, SealedColumn>> = {
   secrets: {
-    ...{ column: "sealed", type: "text", before: "^" },
+    column: "sealed",
+    type: "text",
+    before: "^",
     ownerColumns: ["team_id", "owner_id", "name"],
     ownerOf: ({ team_id = "", owner_id = "", name = "" }) =>
       secretOwner({ teamId: team_id as TeamId, ownerId: owner_id as OwnerId, name }),
   },
   mcp_servers: {
-    ...{ column: "sealed", type: "text", before: "^" },
+    column: "sealed",
+    type: "text",
+    before: "^",
     ownerColumns: ["team_id"],
     ownerOf: ({ id = "", team_id = "" }) => serverOwner({ teamId: team_id as TeamId, id }),
   },
   webhook_endpoints: {
-    ...{ column: "secrets", type: "jsonb", before: '"sealed": "' },
+    column: "secrets",
+    type: "jsonb",
+    before: '"sealed": "',
     ownerColumns: [],
     ownerOf: ({ id = "" }) => webhookOwner(id),
   },
   sign_ins: {
-    ...{ column: "sealed_renewal", type: "text", before: "^" },
+    column: "sealed_renewal",
+    type: "text",
+    before: "^",
     ownerColumns: [],
     ownerOf: ({ id = "" }) => renewalOwner(id),
   },
@@ -60,7 +70,9 @@ const SEALED_COLUMNS: Readonly<Record<string, SealedColumn>> = {
   named_agents: CONFIG,
   routing_rules: CONFIG,
   idempotent_responses: {
-    ...{ column: "body", type: "jsonb", before: '^"' },
+    column: "body",
+    type: "jsonb",
+    before: '^"',
     ownerColumns: ["principal_id", "key"],
     ownerOf: ({ principal_id = "", key = "" }) =>
       answerOwner({ principalId: principal_id as PrincipalId, key }),

@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import { AppError } from "../core/basics/errors.ts";
 import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
 import type { SignIn, SignInMethod } from "../core/model/people/sign-in.ts";
@@ -68,11 +69,12 @@ export class PrismaSignInStore implements SignInStore {
         ? null
         : await database.query((client) => client.apiKey.findUnique({ where: { id: keyId } }));
     return (
-      principal && {
+      principal &&
+      defined({
         signIn: signInOf(row),
         principal: principalOf(principal),
-        ...(key === null ? {} : { key: keyOf(key) }),
-      }
+        key: key === null ? undefined : keyOf(key),
+      })
     );
   }
 
@@ -86,11 +88,7 @@ export class PrismaSignInStore implements SignInStore {
     at: Date,
   ): Promise<number> {
     const { database, pubsub } = this.#deps;
-    const whose = {
-      teamId,
-      ...(principalId === undefined ? {} : { principalId }),
-      ...(ids === undefined ? {} : { id: { in: [...ids] } }),
-    };
+    const whose = defined({ teamId, principalId, id: ids === undefined ? undefined : { in: [...ids] } });
     const change = { where: { ...whose, endedAt: null }, data: { endedAt: at, sealedRenewal: null } };
     const { count } = await database.query((client) => client.signIn.updateMany(change));
     if (count > 0) {
@@ -124,11 +122,11 @@ export class PrismaSignInStore implements SignInStore {
     { provenAt, sealedRenewal }: Parameters<SignInStore["renewed"]>[1],
   ): Promise<void> {
     const isOver = provenAt !== undefined || sealedRenewal === undefined;
-    const data = {
+    const data = defined({
       sealedRenewal: sealedRenewal ?? null,
-      ...(provenAt === undefined ? {} : { provenAt }),
-      ...(isOver ? { renewAfter: null } : {}),
-    };
+      provenAt,
+      renewAfter: isOver ? null : undefined,
+    });
     const change = { where: { id, endedAt: null }, data };
     const { count } = await this.#deps.database.query((client) => client.signIn.updateMany(change));
     if (count > 0 && sealedRenewal === undefined) {

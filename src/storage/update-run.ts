@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
 import type { ChangedDetails, Run } from "../core/model/runs/run.ts";
 import type { RunChange } from "../core/ports/stores/run-change.ts";
@@ -112,8 +113,7 @@ export async function updateDetails(
   { metadata, prompt, title }: ChangedDetails,
 ): Promise<void> {
   const data = {
-    ...(prompt === undefined ? {} : { prompt }),
-    ...(title === undefined ? {} : { title }),
+    ...defined({ prompt, title }),
     ...(metadata === undefined ? {} : { metadata: toJson(metadata), metadataPairs: [...pairsOf(metadata)] }),
   };
   await tx.run.updateMany({ where: { id }, data });

@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import type { LiveWorker, Worker } from "../core/model/workers/worker.ts";
 import type { HostLoad, WorkerStore } from "../core/ports/stores/worker-store.ts";
 import type { Statements } from "./database.ts";
@@ -86,8 +87,10 @@ export class PrismaWorkerStore implements WorkerStore {
     );
     return rows.map(({ crowdedSlots, host, ...load }) => ({
       ...load,
-      ...(crowdedSlots === null ? {} : { crowdedSlots }),
-      ...(host === null ? {} : { host }),
+      ...defined({
+        crowdedSlots: crowdedSlots === null ? undefined : crowdedSlots,
+        host: host === null ? undefined : host,
+      }),
     }));
   }
 }
@@ -109,9 +112,12 @@ function workerOf({
     id,
     ...host,
     ...ownDisk,
-    ...(diskUse === null
-      ? {}
-      : { diskUse: parseJsonColumn(DISK_USE, diskUse, { table: "workers", id, column: "disk_use" }) }),
+    ...defined({
+      diskUse:
+        diskUse === null
+          ? undefined
+          : parseJsonColumn(DISK_USE, diskUse, { table: "workers", id, column: "disk_use" }),
+    }),
     slots: capacity,
     sandbox: { name: sandbox, isolated },
     startedAt,

@@ -1,6 +1,7 @@
 import { lstat, mkdir, readFile, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { defined } from "../core/basics/defined.ts";
 import { AppError } from "../core/basics/errors.ts";
 import type { GoneFiles } from "../core/model/workspaces/workspace.ts";
 import type { Preparation, RunWorkspace } from "../core/ports/workspace-provider.ts";
@@ -90,7 +91,9 @@ async function packWhole(runPath: string, options: CheckpointOptions): Promise<P
   const { report, signal } = options;
   const members = [...WRITABLE_FOLDERS, RECORD];
   const bytes = await packDirectory(runPath, members, limitsOf(options), {
-    ...{ report, signal, onEntry: entries.add },
+    report,
+    signal,
+    onEntry: entries.add,
   });
   return { bytes, entries };
 }
@@ -106,7 +109,9 @@ async function packLean(
   const entries = new StoredEntries();
   const { report, signal } = options;
   const bytes = await packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD, LEAN], limitsOf(options), {
-    ...{ report, signal, onEntry: entries.add },
+    report,
+    signal,
+    onEntry: entries.add,
     isLeftOut: (path, stat) => isOfBase(manifest, path, stat),
   });
   return { bytes, entries };
@@ -124,7 +129,9 @@ export async function packDelta(
   const { report, signal } = options;
   try {
     return await packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD, DELTA], limitsOf(options), {
-      ...{ report, signal, isWanted: (path) => wanted.has(path) },
+      report,
+      signal,
+      isWanted: (path) => wanted.has(path),
     });
   } catch (error) {
     if (error instanceof ArchiveTooLarge) {
@@ -245,7 +252,7 @@ async function mergeInto(
 ): Promise<void> {
   const { path } = restoration.run;
   const { image, repositories, setupCommands } = base;
-  const plan = { repositories: [], setupCommands, ...(image === undefined ? {} : { image }) };
+  const plan = defined({ repositories: [], setupCommands, image });
   const preparation = { ...restoration.preparation, plan };
   await new NewWorkspace({ ...restoration, preparation, initialContents: { files: [] }, repositories }).make(
     undefined,
@@ -276,12 +283,13 @@ async function rebuild(
   await new NewWorkspace({
     ...restoration,
     preparation: { ...preparation, plan },
-    ...{ initialContents, repositories },
+    initialContents,
+    repositories,
   }).make(undefined);
   const { gateway, runId } = preparation;
   const { image } = plan;
   const workspace = await run.workspaceOf(record, deps.sandbox);
-  const runWorkspace = { runId, workspace, gateway, ...(image === undefined ? {} : { image }) };
+  const runWorkspace = defined({ runId, workspace, gateway, image });
   await applyWork(work, incoming, run.path, runWorkspace, deps.sandbox);
   await relocate(run.path, record.place, run.placeFor(deps.sandbox));
   await mergeTree(join(incoming, "workspace"), run.directory);

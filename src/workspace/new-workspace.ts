@@ -1,5 +1,6 @@
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { defined } from "../core/basics/defined.ts";
 import { AppError, messageWithRemedy, StorageUnavailable } from "../core/basics/errors.ts";
 import { isSameRepository, type RepositoryName } from "../core/model/repositories/repository-name.ts";
 import type { SkillPlace } from "../core/model/skills/skill.ts";
@@ -110,7 +111,11 @@ export class NewWorkspace {
     // The commit is not known yet, but the step must be ended in any case.
     this.#planned.push({ repository: { owner, name, folder, commit: "" }, step, isGuessed });
     const found = guessed ?? (await this.#findCommit(planned, signal));
-    const repository = { ...found, folder, ...(isUntrusted && { isUntrusted }) };
+    const repository = {
+      ...found,
+      folder,
+      ...defined({ isUntrusted: isUntrusted ? isUntrusted : undefined }),
+    };
     this.#planned.splice(-1, 1, { repository, step, isGuessed });
     step.say(`${found.branch ?? ref ?? "HEAD"} at ${found.commit}`);
     if (isUntrusted) {
@@ -226,12 +231,7 @@ export class NewWorkspace {
     const { deps, preparation, run } = this.#options;
     const { gateway, plan, runId } = preparation;
     const workspace = await run.workspaceOf(record, deps.sandbox);
-    const runWorkspace = {
-      runId,
-      workspace,
-      gateway,
-      ...(plan.image === undefined ? {} : { image: plan.image }),
-    };
+    const runWorkspace = defined({ runId, workspace, gateway, image: plan.image });
     const fresh = new Set(this.#cloned().map(({ folder }) => folder));
     const noted: ClonedRepository[] = [];
     for (const repository of record.repositories) {
@@ -256,7 +256,10 @@ export class NewWorkspace {
     });
     endWith(step, isShallow ? ", without its history, which is too large" : "");
     // The author of a fork must not write into a pull request.
-    return { ...repository, ...(template === undefined || repository.isUntrusted ? {} : { template }) };
+    return {
+      ...repository,
+      ...defined({ template: template === undefined || repository.isUntrusted ? undefined : template }),
+    };
   }
 
   async #cloneGuessed(planned: Planned): Promise<ClonedRepository | undefined> {

@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import { gatewayConnection } from "../core/ports/gateway.ts";
 import type { RunWorkspace } from "../core/ports/workspace-provider.ts";
 import type { SandboxCommand } from "../sandboxes/sandbox.ts";
@@ -18,6 +19,6 @@ export function sandboxOptionsOf({
   return {
     label: runId,
     ...gatewayConnection(gateway),
-    ...(image === undefined ? {} : { image }),
+    ...defined({ image }),
   };
 }

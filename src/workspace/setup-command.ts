@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { defined } from "../core/basics/defined.ts";
 import { AppError } from "../core/basics/errors.ts";
 import { withTimeout } from "../core/basics/with-timeout.ts";
 import type { Sandbox, SandboxCommand, SandboxExit } from "../sandboxes/sandbox.ts";
@@ -57,10 +58,11 @@ export function setupFailure(
 ): AppError {
   const said = tail.trim() === "" ? "" : `\n${tail.trim()}`;
   const remedy = typeof problem === "string" ? undefined : problem.remedy;
-  return new AppError("environment_setup_failed", `${what} ${wordsFor(problem)}${said}`, {
-    retryable: false,
-    ...(remedy === undefined ? {} : { remedy }),
-  });
+  return new AppError(
+    "environment_setup_failed",
+    `${what} ${wordsFor(problem)}${said}`,
+    defined({ retryable: false, remedy }),
+  );
 }
 
 function wordsFor(problem: Exclude<SetupProblem, undefined>): string {

@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import {
   pathsInside,
   type Workspace,
@@ -56,7 +57,7 @@ async function runStep({ command, deadline, deps, preparation, step, what, works
   const { gateway, plan, runId, signal } = preparation;
   const { image } = plan;
   const options = {
-    ...sandboxOptionsOf({ gateway, runId, ...(image === undefined ? {} : { image }) }),
+    ...sandboxOptionsOf(defined({ gateway, runId, image })),
     env: environmentOf(deps, preparation, workspace),
     cwd: pathsInside(workspace).workingDirectory,
     ...workspaceAccess(workspace),

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { defined } from "../core/basics/defined.ts";
 import type { WorkspaceStep } from "../core/model/workspaces/workspace.ts";
 import { StepOutput } from "./step-output.ts";
 
@@ -77,7 +78,7 @@ export class Step {
   }
 
   #send(status: WorkspaceStep["status"], output: string): void {
-    this.#report({ ...this.#about, status, ...(output === "" ? {} : { output }) });
+    this.#report({ ...this.#about, status, ...defined({ output: output === "" ? undefined : output }) });
   }
 }
 

@@ -1,6 +1,7 @@
 import { lstat, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { defined } from "../core/basics/defined.ts";
 import { AppError } from "../core/basics/errors.ts";
 import type { RunWorkspace } from "../core/ports/workspace-provider.ts";
 import { COMMITTER } from "../git/working-clone.ts";
@@ -95,8 +96,15 @@ async function save(
   const { commit: base, folder, name, owner } = cloned;
   const end = await runScript(
     {
-      ...{ sandbox, runWorkspace, script: SAVE_WORK, args: [folder, base], inputs: inputsOf(cloned) },
-      ...{ env: IDENTITY, hasPortForward: false, writable: [], timeoutMs: SAVE_MS },
+      sandbox,
+      runWorkspace,
+      script: SAVE_WORK,
+      args: [folder, base],
+      inputs: inputsOf(cloned),
+      env: IDENTITY,
+      hasPortForward: false,
+      writable: [],
+      timeoutMs: SAVE_MS,
       maxOutputBytes: HEAD_BYTES + LIST_BYTES + REFS_BYTES_MAX + maxBytes,
     },
     runPath,
@@ -114,7 +122,7 @@ async function save(
   // Each path ends with NUL, so what follows the last one was cut.
   const names = output.subarray(line.length, refsAt).toString("utf8").split("\0").slice(0, -1);
   const omitted = names.slice(0, OMITTED_MAX).map((path) => `${folder}/${path}`);
-  return { folder, commit, ...(head === "-" ? {} : { head }), omitted };
+  return defined({ folder, commit, head: head === "-" ? undefined : head, omitted });
 }
 
 /** Undefined: the directory is not that of an unpacked archive of `packWork`. */
@@ -144,8 +152,15 @@ export async function applyWork(
     const args = [folder, join(bundles, String(number)), commit, head, base];
     const end = await runScript(
       {
-        ...{ sandbox, runWorkspace, script: RESTORE_WORK, args, env: {}, hasPortForward: false },
-        ...{ writable: [bundles], maxOutputBytes: LIST_BYTES, timeoutMs: RESTORE_MS },
+        sandbox,
+        runWorkspace,
+        script: RESTORE_WORK,
+        args,
+        env: {},
+        hasPortForward: false,
+        writable: [bundles],
+        maxOutputBytes: LIST_BYTES,
+        timeoutMs: RESTORE_MS,
       },
       runPath,
     );

@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import { AppError } from "../core/basics/errors.ts";
 import type { RunId } from "../core/basics/ids.ts";
 import type {
@@ -89,10 +90,7 @@ async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<P
     }
     const message = "The run's workspace could not be prepared on this worker.";
     const remedy = noSpaceText(error);
-    throw new AppError("environment_setup_failed", message, {
-      cause: error,
-      ...(remedy === undefined ? {} : { remedy }),
-    });
+    throw new AppError("environment_setup_failed", message, defined({ cause: error, remedy }));
   }
 }
 
@@ -114,7 +112,7 @@ async function build(deps: WorkspaceDeps, preparation: Preparation, run: RunDire
   const steps = new Steps(report);
   const restore = ({ archives, gone }: FoundArchives) =>
     restoreCheckpoint(archives, { deps, preparation, run, steps }).then((restored) => ({
-      ...(gone === undefined ? {} : { gone }),
+      ...defined({ gone }),
       ...restored,
     }));
   let restored: Restored | undefined;
@@ -160,10 +158,10 @@ async function findArchives(
     return { archives: { checkpoint: work ?? checkpoint, archive: other ?? raiseFilesGone() } };
   }
   const changes = delta === undefined ? undefined : await find(delta);
-  return {
-    archives: { checkpoint, archive, ...(changes === undefined ? {} : { delta: changes }) },
-    ...(delta !== undefined && changes === undefined ? { gone: CHANGES_GONE } : {}),
-  };
+  return defined({
+    archives: defined({ checkpoint, archive, delta: changes }),
+    gone: delta !== undefined && changes === undefined ? CHANGES_GONE : undefined,
+  });
 }
 
 const CHANGES_GONE: GoneFiles = { restored: "checkpoint", paths: [] };

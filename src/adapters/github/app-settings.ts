@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import type { GuideLink, GuideStep, InstallationGuide } from "../../core/model/people/installation-guide.ts";
 import { isLoopbackUrl } from "../../core/upkeep/checks.ts";
 
@@ -45,12 +46,12 @@ export function githubGuide(publicUrl: string, { apiUrl, enabled }: GithubGuideO
     title: "GitHub",
     enabled,
     ways: [
-      {
+      defined({
         title: "A GitHub App of your own",
         summary: `GitHub sends events to ${publicUrl}/webhooks/github. You choose the repositories.`,
-        ...(isLoopbackUrl(publicUrl) && {
-          obstacle: `GitHub cannot reach ${publicUrl}. Set ERRAND_PUBLIC_URL to an address that it reaches, for example of a reverse proxy or a tunnel, and restart.`,
-        }),
+        obstacle: isLoopbackUrl(publicUrl)
+          ? `GitHub cannot reach ${publicUrl}. Set ERRAND_PUBLIC_URL to an address that it reaches, for example of a reverse proxy or a tunnel, and restart.`
+          : undefined,
         steps: [
           createStep(publicUrl, apiUrl),
           {
@@ -87,7 +88,7 @@ export function githubGuide(publicUrl: string, { apiUrl, enabled }: GithubGuideO
             ],
           },
         ],
-      },
+      }),
     ],
     needs: [
       ...Object.entries(APP_PERMISSIONS).map(

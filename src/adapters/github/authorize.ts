@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError, Misconfigured } from "../../core/basics/errors.ts";
 import type { Role } from "../../core/model/policies/policy.ts";
 import { parseRepositoryName } from "../../core/model/repositories/repository-name.ts";
@@ -72,7 +73,7 @@ export async function authorize(
     permission: found.role_name || found.permission,
     roles: [role],
     author,
-    ...(role === "write" ? {} : { refusal }),
+    ...defined({ refusal: role === "write" ? undefined : refusal }),
   } as const;
   if (object?.in !== "pull_request") {
     return allowed;

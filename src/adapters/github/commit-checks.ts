@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { GithubCall } from "./client.ts";
 
@@ -86,7 +87,7 @@ async function readCheckRuns(call: Call, ref: string): Promise<readonly CommitCh
   return runs.map(({ app, conclusion, html_url: url, id, name, output, status }) => {
     const words = [output?.title, output?.summary].filter((text) => text).join("\n");
     // The id of a check of GitHub Actions is that of its job.
-    return { name, status, conclusion, url, words, ...(app?.slug === ACTIONS ? { job: id } : {}) };
+    return defined({ name, status, conclusion, url, words, job: app?.slug === ACTIONS ? id : undefined });
   });
 }
 

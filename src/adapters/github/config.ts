@@ -1,5 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { butNot } from "../../core/basics/shown-value.ts";
 
 const DEFAULT_API_URL = "https://api.github.com";
@@ -143,14 +144,14 @@ export function githubApiUrlOf(env: Readonly<Record<string, string | undefined>>
 
 function configOf(variables: z.infer<typeof githubVariables>): GithubConfig {
   const { GITHUB_BOT_NAME: name, GITHUB_CLIENT_ID: clientId, GITHUB_CLIENT_SECRET: clientSecret } = variables;
-  return {
+  return defined({
     appId: variables.GITHUB_APP_ID,
     privateKey: variables.GITHUB_APP_PRIVATE_KEY,
     webhookSecrets: variables.GITHUB_WEBHOOK_SECRET,
     apiUrl: variables.GITHUB_API_URL.replace(/\/+$/, ""),
-    ...(name === undefined ? {} : { botName: name }),
-    ...(clientId === undefined || clientSecret === undefined ? {} : { oauth: { clientId, clientSecret } }),
-  };
+    botName: name,
+    oauth: clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret },
+  });
 }
 
 function problemOf(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Notice, TurnOutcome } from "../../core/model/threads/notice.ts";
 import type { Delivery, Receipt } from "../../core/ports/thread-adapter.ts";
@@ -36,7 +37,7 @@ export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<R
   const { installation } = thread;
   const { number, repositoryId } = parseThreadKey(thread.key);
   const review = notice.kind === "message" ? reviewThreadOf(notice.inReplyTo ?? "") : undefined;
-  const within = { number, ...(review === undefined ? {} : { reviewCommentId: Number(review) }) };
+  const within = defined({ number, reviewCommentId: review === undefined ? undefined : Number(review) });
   const shown = await deps.names.use(installation, repositoryId, (repository: Repository) => {
     const target = { installation, ...repository, ...within };
     return notice.kind === "seen" || notice.kind === "ended"

@@ -76,14 +76,18 @@ interface Refusal {
 }
 
 const MISSING_PERMISSION: Refusal = {
-  ...{ status: 403, words: /not accessible by integration/i, code: "not_authorized" },
+  status: 403,
+  words: /not accessible by integration/i,
+  code: "not_authorized",
   remedy: "Add the permission in the App's settings. Then the owner of the account accepts it.",
 };
 
 /** Answers that a later call gets as well, until a person changes something. The first that matches counts. */
 const REFUSALS: readonly Refusal[] = [
   {
-    ...{ status: 403, words: /suspended/i, code: "not_authorized" },
+    status: 403,
+    words: /suspended/i,
+    code: "not_authorized",
     remedy: "The owner of the account resumes the App under Settings → GitHub Apps.",
   },
   { status: 403, words: /archived/i, code: "not_authorized", remedy: "Unarchive the repository." },
@@ -96,11 +100,13 @@ const REFUSALS: readonly Refusal[] = [
   MISSING_PERMISSION,
   { status: 403, code: "not_authorized" },
   {
-    ...{ status: 404, code: "resource_not_found" },
+    status: 404,
+    code: "resource_not_found",
     remedy: "See that it exists, and that the App is installed in its repository.",
   },
   {
-    ...{ status: 410, code: "resource_not_found" },
+    status: 410,
+    code: "resource_not_found",
     remedy:
       "The issue was deleted, or the repository has no issues. Switch them on, or ask in another place.",
   },

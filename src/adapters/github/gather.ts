@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/ports/thread-adapter.ts";
 import type { GithubCall, GithubClient } from "./client.ts";
@@ -134,7 +135,10 @@ async function readPart({ name, read }: Part): Promise<GatheredContext> {
 function joined(parts: readonly GatheredContext[]): GatheredContext {
   const context = parts.flatMap((part) => part.context || []).join("\n\n");
   const unread = parts.flatMap((part) => part.unread ?? []);
-  return { ...(context === "" ? {} : { context }), ...(unread.length === 0 ? {} : { unread }) };
+  return defined({
+    context: context === "" ? undefined : context,
+    unread: unread.length === 0 ? undefined : unread,
+  });
 }
 
 async function conversation(

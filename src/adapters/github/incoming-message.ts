@@ -1,5 +1,6 @@
 import type { EmitterWebhookEvent } from "@octokit/webhooks";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { MessageRef, ObjectKind } from "./message-ref.ts";
 
 /** A text that a user wrote or edited, in the same shape for all kinds of objects. Texts are as GitHub signed them. */
@@ -220,10 +221,10 @@ function ofReview(payload: Review, receivedAt: Date): IncomingMessage {
   const requestsChanges = action === "submitted" && review.state === "changes_requested";
   return {
     ...commonOf("review", payload, review),
-    ...(updatedAt ? { updatedAt } : {}),
+    ...defined({ updatedAt: updatedAt ? updatedAt : undefined }),
     subject: subjectOf("pull_request", pull_request),
     commit: pull_request.head.sha,
-    ...(requestsChanges && opener !== undefined ? { changesRequestedOf: opener } : {}),
+    ...defined({ changesRequestedOf: requestsChanges && opener !== undefined ? opener : undefined }),
   };
 }
 
@@ -234,14 +235,14 @@ function ofReviewComment(payload: ReviewComment): IncomingMessage {
     ...commonOf("review_comment", payload, comment),
     subject: subjectOf("pull_request", pull_request),
     reviewCommentId: comment.in_reply_to_id ?? comment.id,
-    codeLocation: { path: comment.path, diffHunk: comment.diff_hunk, ...(line ? { line } : {}) },
+    codeLocation: defined({ path: comment.path, diffHunk: comment.diff_hunk, line: line ? line : undefined }),
     commit: pull_request.head.sha,
   };
 }
 
 function subjectOf(kind: Subject["kind"], { body, labels, number, state, title }: SignedSubject): Subject {
   const names = (labels ?? []).flatMap((label) => label.name ?? []);
-  return { kind, number, title, body: body ?? "", labels: names, ...(state && { state }) };
+  return defined({ kind, number, title, body: body ?? "", labels: names, state: state ? state : undefined });
 }
 
 function commonOf(
@@ -251,28 +252,28 @@ function commonOf(
 ): Omit<IncomingMessage, "subject"> {
   const { action, installation, repository, sender } = envelope;
   const viaAppId = appIdOf(object.performed_via_github_app);
-  return {
+  return defined({
     kind,
     action: action === "edited" ? "edited" : "created",
     id: object.id,
     permalink: object.html_url,
     body: object.body ?? "",
-    ...(action === "edited" ? { before: beforeOf(envelope.changes ?? {}) } : {}),
-    ...(object.updated_at ? { updatedAt: object.updated_at } : {}),
-    ...(object.user ? { writer: object.user } : {}),
-    ...(sender ? { sender } : {}),
-    ...(viaAppId === undefined ? {} : { viaAppId }),
-    ...(installation ? { installationId: installation.id } : {}),
-    repository: {
+    before: action === "edited" ? beforeOf(envelope.changes ?? {}) : undefined,
+    updatedAt: object.updated_at ? object.updated_at : undefined,
+    writer: object.user ? object.user : undefined,
+    sender: sender ? sender : undefined,
+    viaAppId,
+    installationId: installation ? installation.id : undefined,
+    repository: defined({
       id: repository.id,
       fullName: repository.full_name,
-      ...(repository.default_branch && { defaultBranch: repository.default_branch }),
-    },
-  };
+      defaultBranch: repository.default_branch ? repository.default_branch : undefined,
+    }),
+  });
 }
 
 function beforeOf({ title, body }: Changes): { title?: string; body?: string } {
-  return { ...(title ? { title: title.from } : {}), ...(body ? { body: body.from } : {}) };
+  return defined({ title: title ? title.from : undefined, body: body ? body.from : undefined });
 }
 
 function appIdOf(app: object | null | undefined): number | undefined {

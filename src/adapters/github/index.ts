@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from "fastify";
+import { defined } from "../../core/basics/defined.ts";
 import type { Log } from "../../core/basics/log.ts";
 import type { AdapterFacts } from "../../core/ports/adapter-facts.ts";
 import type { Check } from "../../core/ports/check.ts";
@@ -107,6 +108,6 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     lostEvents: new LostDeliveries({ client, log, now }),
     openRepository: (url) => repositories.open(url),
     openPullRequests: (repository) => openPullRequests(repository, { client, names, repositories }),
-    ...(oauth && { signIn: githubSignIn({ apiUrl, oauth }, deps) }),
+    ...defined({ signIn: oauth ? githubSignIn({ apiUrl, oauth }, deps) : undefined }),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import type { InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
 import type { GithubClient } from "./client.ts";
@@ -81,7 +82,10 @@ export function takeInstallationEvent(
   if (repository !== undefined && action === "renamed") {
     const { default_branch: defaultBranch, id: repositoryId, name: repo, owner } = repository;
     const named = { id: repositoryId, installation: id, owner: owner.login, repo };
-    names.learn({ ...named, ...(defaultBranch && { defaultBranch }) }, receivedAt.getTime());
+    names.learn(
+      { ...named, ...defined({ defaultBranch: defaultBranch ? defaultBranch : undefined }) },
+      receivedAt.getTime(),
+    );
   }
   const reason = `${actions[action]} ${repository?.full_name ?? installation.account?.login ?? "an account"}.`;
   return name === "installation" && REMOVALS.has(action)

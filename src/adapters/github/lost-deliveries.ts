@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Log } from "../../core/basics/log.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
@@ -86,7 +87,7 @@ export class LostDeliveries implements LostEvents {
   async #list(
     page: string | undefined,
   ): Promise<{ readonly deliveries: readonly ListedDelivery[]; readonly nextPage: string | undefined }> {
-    const parameters = { per_page: PAGE_SIZE, status: "failure", ...(page && { cursor: page }) };
+    const parameters = defined({ per_page: PAGE_SIZE, status: "failure", cursor: page ? page : undefined });
     const route = "GET /app/hook/deliveries";
     const call = { route, parameters, answer: deliveriesAnswer };
     try {

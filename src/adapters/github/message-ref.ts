@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 
 export const OBJECT_KINDS = ["issue", "pull_request", "issue_comment", "review", "review_comment"] as const;
@@ -26,5 +27,5 @@ export function parseMessageRef(ref: string): MessageRef {
   if (kind === undefined || id === undefined) {
     throw new AppError("invalid_request", "This is no message of GitHub.");
   }
-  return { kind, id: Number(id), ...(root === undefined ? {} : { root: Number(root) }) };
+  return defined({ kind, id: Number(id), root: root === undefined ? undefined : Number(root) });
 }

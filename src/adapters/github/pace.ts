@@ -10,7 +10,12 @@ const CONTENT = ["post", "edit", "reaction"] as const;
 export const PACE: readonly PaceLimit[] = [
   { name: "card", counts: ["edit"], per: "message", everyMs: 15_000, burst: 2, reserve: 1 },
   {
-    ...{ name: "minute", counts: CONTENT, per: "installation", everyMs: 1_500, burst: 35, reserve: 10 },
+    name: "minute",
+    counts: CONTENT,
+    per: "installation",
+    everyMs: 1_500,
+    burst: 35,
+    reserve: 10,
     closes: true,
   },
   { name: "hour", counts: CONTENT, per: "installation", everyMs: 12_000, burst: 180, reserve: 60 },

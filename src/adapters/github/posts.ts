@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { GithubClient } from "./client.ts";
 import type { BotIdentity } from "./identity.ts";
 import type { Shown } from "./receipt.ts";
@@ -66,7 +67,7 @@ export class Posts {
       parameters: { ...parameters, body },
       answer: createdAnswer,
     });
-    return { kind, id, ...(url === undefined ? {} : { url }) };
+    return defined({ kind, id, url });
   }
 
   async update(target: CommentTarget, shown: Shown & Pick<Routes, "kind">, body: string): Promise<Shown> {

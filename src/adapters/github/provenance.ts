@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { InboundMessage } from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import type { Account, IncomingMessage } from "./incoming-message.ts";
@@ -17,7 +18,7 @@ export function provenanceOf(
   { actor, installation }: { readonly actor: Account; readonly installation: number },
 ): InboundMessage["provenance"] {
   const { id, kind, action, repository, subject, commit } = incoming;
-  return {
+  return defined({
     integration: "github",
     installation,
     repository: { id: repository.id, full_name: repository.fullName },
@@ -25,8 +26,8 @@ export function provenanceOf(
     message_ids: [id],
     content_hash: contentHash(incoming),
     object: { kind, id, action, in: subject.kind, number: subject.number },
-    ...(commit === undefined ? {} : { commit }),
-  };
+    commit,
+  });
 }
 
 /** GitHub shows the account of this address as an author of the commit, whatever it is called by then. */

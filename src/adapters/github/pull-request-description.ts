@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import type { PullRequestAccess } from "../../core/ports/pull-requests.ts";
 import { contentHash } from "../content-hash.ts";
 import { defuse } from "./defuse.ts";
@@ -52,7 +53,10 @@ export function renewedText(now: PullText, draft: Draft): Partial<PullText> | un
     hasIssue: draft.closes !== undefined && before.split("\n").includes(closingOf(draft.closes)),
   });
   const body = now.body.slice(0, start) + description + now.body.slice(end + END.length);
-  const changes = { ...(title === now.title ? {} : { title }), ...(body === now.body ? {} : { body }) };
+  const changes = defined({
+    title: title === now.title ? undefined : title,
+    body: body === now.body ? undefined : body,
+  });
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import {
   CHECK_STATES,
   CHECKS_MAX,
@@ -62,7 +63,7 @@ const CONCLUSIONS: Readonly<Record<string, CheckState>> = {
 function checkOf({ conclusion, name, status, url }: CommitCheck): PullRequestCheck {
   const state = status === "completed" ? (CONCLUSIONS[conclusion ?? ""] ?? "failed") : "running";
   const isLink = url != null && /^https?:\/\//.test(url);
-  return { name: oneLine(name, NAME_MAX), state, ...(isLink ? { url } : {}) };
+  return defined({ name: oneLine(name, NAME_MAX), state, url: isLink ? url : undefined });
 }
 
 const ORDER: readonly CheckState[] = ["failed", ...CHECK_STATES.filter((state) => state !== "failed")];

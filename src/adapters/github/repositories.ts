@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Log } from "../../core/basics/log.ts";
 import { isAllowedName } from "../../core/model/repositories/repository-name.ts";
@@ -118,7 +119,10 @@ export class RepositoryNames {
     const call = { route: "GET /repositories/{id}", parameters: { id }, answer: nameAnswer };
     const { default_branch: defaultBranch, name: repo, owner } = await this.#client.call(installation, call);
     const named = { id, installation, owner: owner.login, repo };
-    this.learn({ ...named, ...(defaultBranch && { defaultBranch }) }, this.#now());
+    this.learn(
+      { ...named, ...defined({ defaultBranch: defaultBranch ? defaultBranch : undefined }) },
+      this.#now(),
+    );
     return { owner: owner.login, repo };
   }
 }

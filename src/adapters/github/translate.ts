@@ -1,4 +1,5 @@
 import type { EmitterWebhookEvent } from "@octokit/webhooks";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { RequestKind } from "../../core/model/policies/policy.ts";
 import type { Deletion, InboundMessage, InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
@@ -85,7 +86,10 @@ function learnName(
   }
   const { defaultBranch, id } = repository;
   const installation = String(installationId);
-  names?.learn({ id, installation, owner, repo, ...(defaultBranch && { defaultBranch }) }, at.getTime());
+  names?.learn(
+    defined({ id, installation, owner, repo, defaultBranch: defaultBranch ? defaultBranch : undefined }),
+    at.getTime(),
+  );
 }
 
 function translateMessage(incoming: IncomingMessage, addressee: Addressee): Translation {
@@ -153,7 +157,7 @@ function messageOf(
 ): InboundMessage {
   const { action, id, kind, repository, subject, reviewCommentId, updatedAt: version } = incoming;
   const messageId = messageIdOf(String(installation), { kind, id });
-  return {
+  return defined({
     adapter: "github",
     installation: String(installation),
     key: threadKeyOf({ repositoryId: repository.id, number: subject.number }),
@@ -161,20 +165,20 @@ function messageOf(
     dedupeKey: dedupeKeyOf(incoming, installation),
     addressed: "mention",
     requestKind: requestKindOf(incoming, addressee.name),
-    author: {
+    author: defined({
       subject: `github:${actor.id}`,
       displayName: actor.login,
-      ...(actor.type === "Bot" ? { isBot: true } : {}),
-    },
+      isBot: actor.type === "Bot" ? true : undefined,
+    }),
     text: textOf(incoming, addressee.name),
     context: contextOf(incoming),
     title: oneLine(subject.title, MAX_SUBJECT),
     messageRef: messageRefOf({ kind, id, root: reviewCommentId }),
-    ...(action === "created" && PARTS.has(kind) ? { collectMs: COLLECT_MS } : {}),
-    ...(version === undefined ? {} : { revision: { messageId, version, isEdit: action === "edited" } }),
+    collectMs: action === "created" && PARTS.has(kind) ? COLLECT_MS : undefined,
+    revision: version === undefined ? undefined : { messageId, version, isEdit: action === "edited" },
     permalink: incoming.permalink,
     provenance: provenanceOf(incoming, { actor, installation }),
-  };
+  });
 }
 
 function requestKindOf(incoming: IncomingMessage, name: string): RequestKind {

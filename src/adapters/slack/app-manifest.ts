@@ -1,5 +1,6 @@
 import type { AppsManifestCreateArguments } from "@slack/web-api";
 import { stringify } from "yaml";
+import { defined } from "../../core/basics/defined.ts";
 import type { GuideStep, InstallationGuide } from "../../core/model/people/installation-guide.ts";
 
 /** What the app needs in its workspace, and the guide that creates it. docs/guides/slack.md has the same manifests. */
@@ -63,14 +64,14 @@ function appManifest(publicUrl: string, transport: Transport): Manifest {
     },
     oauth_config: {
       // Slack takes only https.
-      ...(isHttps(publicUrl) && { redirect_urls: [`${publicUrl}/signin/slack/callback`] }),
+      ...defined({ redirect_urls: isHttps(publicUrl) ? [`${publicUrl}/signin/slack/callback`] : undefined }),
       scopes: { bot: Object.keys(BOT_SCOPES) as BotScope[] },
     },
-    settings: {
+    settings: defined({
       event_subscriptions: { ...requestUrl, bot_events: Object.keys(BOT_EVENTS) as BotEvent[] },
       interactivity: { is_enabled: true, ...requestUrl, ...menuUrl },
-      ...(transport === "socket" && { socket_mode_enabled: true }),
-    },
+      socket_mode_enabled: transport === "socket" ? true : undefined,
+    }),
   };
 }
 
@@ -84,12 +85,12 @@ export function slackGuide(publicUrl: string, enabled: boolean): InstallationGui
     title: "Slack",
     enabled,
     ways: [
-      {
+      defined({
         title: "With a public address",
         summary: `Slack sends events to ${publicUrl}/webhooks/slack.`,
-        ...(!isHttps(publicUrl) && {
-          obstacle: `Slack sends events only to an https address that it reaches. The address of this server is ${publicUrl}. Set ERRAND_PUBLIC_URL to a public address and restart, or use Socket Mode.`,
-        }),
+        obstacle: !isHttps(publicUrl)
+          ? `Slack sends events only to an https address that it reaches. The address of this server is ${publicUrl}. Set ERRAND_PUBLIC_URL to a public address and restart, or use Socket Mode.`
+          : undefined,
         steps: [
           createStep(publicUrl, "http"),
           INSTALL_STEP,
@@ -104,7 +105,7 @@ export function slackGuide(publicUrl: string, enabled: boolean): InstallationGui
           TRY_STEP,
           SIGN_IN_STEP,
         ],
-      },
+      }),
       {
         title: "Without a public address (Socket Mode)",
         summary: "Errand opens a connection to Slack. Slack needs no address of this server.",

@@ -1,4 +1,5 @@
 import type { UsersInfoResponse, WebClient } from "@slack/web-api";
+import { defined } from "../../core/basics/defined.ts";
 import type { Role } from "../../core/model/policies/policy.ts";
 import type { Authorization, InboundMessage } from "../../core/ports/thread-adapter.ts";
 import { callSlack } from "./client.ts";
@@ -38,10 +39,10 @@ export async function authorize(
     allowed: true,
     permission: permissionOf(user, role),
     roles: [role],
-    ...(refusal === undefined ? {} : { refusal }),
-    author: { ...author, ...(displayName ? { displayName } : {}) },
+    ...defined({ refusal }),
+    author: { ...author, ...defined({ displayName: displayName ? displayName : undefined }) },
     // Slack's events identify users only by id.
-    ...(user.name ? { provenance: { actor: { id: userId, login: user.name } } } : {}),
+    ...defined({ provenance: user.name ? { actor: { id: userId, login: user.name } } : undefined }),
   };
 }
 

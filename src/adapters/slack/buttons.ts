@@ -1,4 +1,5 @@
 import type { types } from "@slack/bolt";
+import { defined } from "../../core/basics/defined.ts";
 import { parseRunId, type RunId } from "../../core/basics/ids.ts";
 import type { PermissionOption } from "../../core/model/runs/agent-update.ts";
 import type { CardQuestion, TurnFiles } from "../../core/model/threads/notice.ts";
@@ -64,7 +65,7 @@ function optionButton(ids: readonly string[], { name, kind }: PermissionOption, 
     action_id: `${PERMISSION}:${index}`,
     text: label(name),
     value: ids.map(encode).join("|"),
-    ...(kind.startsWith("allow") ? { style: "primary" } : {}),
+    ...defined({ style: kind.startsWith("allow") ? "primary" : undefined }),
   };
 }
 
@@ -159,12 +160,12 @@ function choiceIn(id: string, environmentId: string | undefined, ticked: Ticked)
   const remember = (["place", "person"] as const).find((scope) => ticked.includes(scope));
   return requestId === undefined
     ? undefined
-    : {
+    : defined({
         kind: "choose",
         requestId,
-        ...(environmentId ? { environmentId } : {}),
-        ...(remember === undefined ? {} : { remember }),
-      };
+        environmentId: environmentId ? environmentId : undefined,
+        remember,
+      });
 }
 
 /** `|` separates the ids in a value, so an id must not contain it. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { butNot } from "../../core/basics/shown-value.ts";
 
 /** All members except `apiUrl` are secrets: they are never logged and never part of an error. */
@@ -110,13 +111,13 @@ export function readSlackConfig(env: Values): SlackConfigReading {
   }
   const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = parsed.data;
   const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret, ...others } = parsed.data;
-  const config = {
-    ...(signingSecret === undefined ? {} : { signingSecret }),
-    ...(appToken === undefined ? {} : { appToken }),
+  const config = defined({
+    signingSecret,
+    appToken,
     botToken: others.SLACK_BOT_TOKEN,
     apiUrl: others.SLACK_API_URL,
-    ...(clientId === undefined || clientSecret === undefined ? {} : { oauth: { clientId, clientSecret } }),
-  };
+    oauth: clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret },
+  });
   return { config: Object.freeze(config), problems };
 }
 

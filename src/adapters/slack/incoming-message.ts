@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { MessageFile } from "../../core/ports/thread-adapter.ts";
 
 /** A message that a user posted or edited, in the same shape for `app_mention` and `message` events. */
@@ -144,12 +145,12 @@ function fileOf(file: z.infer<typeof fileSchema>): MessageFile {
   const isStored = mode !== "external" && mode !== "tombstone" && mode !== "hidden_by_limit";
   const isById = access === "check_file_info" && id !== undefined;
   const address = isById ? `${FILE_BY_ID}${id}` : file.url_private_download;
-  return {
+  return defined({
     name: name || "without a name",
-    ...(mimetype === undefined ? {} : { mimeType: mimetype }),
-    ...(size === undefined ? {} : { sizeBytes: size }),
-    ...(address === undefined || !isStored ? {} : { address }),
-  };
+    mimeType: mimetype,
+    sizeBytes: size,
+    address: address === undefined || !isStored ? undefined : address,
+  });
 }
 
 /** Reads what Slack says about a file. */

@@ -1,6 +1,7 @@
 import type { WebClientOptions } from "@slack/web-api";
 import type { FastifyPluginAsync } from "fastify";
 import type { Clock } from "../../core/basics/clock.ts";
+import { defined } from "../../core/basics/defined.ts";
 import type { Log } from "../../core/basics/log.ts";
 import type { AdapterFacts } from "../../core/ports/adapter-facts.ts";
 import type { Check } from "../../core/ports/check.ts";
@@ -107,7 +108,9 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   const answer: ReceiverDeps["answer"] = async (name, command) =>
     deps.answerCommand(await privateCommandOf(name, command, { bot: await identity.get(), client }));
   const receiver = new Receiver({
-    ...{ log, accept, answer },
+    log,
+    accept,
+    answer,
     trigger: () => identity.trigger,
     learnTrigger: () => identity.get(),
     optionsOf: (request) => menuOptions(request, deps.searchChoices),
@@ -115,16 +118,22 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   const { apiUrl, appToken, oauth, signingSecret } = config;
   return {
     adapter,
-    ...(signingSecret !== undefined && { routes: webhookRoutes({ arrivals, signingSecret, receiver, log }) }),
-    ...(appToken !== undefined && {
-      socketMode: new SocketMode({
-        ...{ receiver, log, clock: deps.clock },
-        client: createClient({ apiUrl, botToken: appToken }, deps),
-        isEncrypted: new URL(apiUrl).protocol === "https:",
-      }),
+    ...defined({
+      routes:
+        signingSecret !== undefined ? webhookRoutes({ arrivals, signingSecret, receiver, log }) : undefined,
+      socketMode:
+        appToken !== undefined
+          ? new SocketMode({
+              receiver,
+              log,
+              clock: deps.clock,
+              client: createClient({ apiUrl, botToken: appToken }, deps),
+              isEncrypted: new URL(apiUrl).protocol === "https:",
+            })
+          : undefined,
     }),
     checks: (facts) =>
       slackChecks(config, { arrivals, facts, receiver, fetch: deps.fetch ?? globalThis.fetch }),
-    ...(oauth && { signIn: slackSignIn({ apiUrl, oauth }, { ...deps, client, identity }) }),
+    ...defined({ signIn: oauth ? slackSignIn({ apiUrl, oauth }, { ...deps, client, identity }) : undefined }),
   };
 }

@@ -27,7 +27,10 @@ export async function menuOptions(
   const { team, user, value } = parsed.data;
   const subject = authorSubject(team.id, user.id);
   const found = await search({
-    ...{ adapter: "slack", installation: team.id, subject, requestId },
+    adapter: "slack",
+    installation: team.id,
+    subject,
+    requestId,
     query: value.trim(),
   });
   return found.slice(0, MAX_OPTIONS).map((option) => choiceOf(requestId, option));

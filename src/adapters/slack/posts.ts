@@ -1,5 +1,6 @@
 import type { types } from "@slack/bolt";
 import type { ConversationsHistoryArguments, ConversationsRepliesResponse, WebClient } from "@slack/web-api";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { ThreadKey } from "../../core/basics/ids.ts";
 import type { Delivery } from "../../core/ports/thread-adapter.ts";
@@ -137,7 +138,7 @@ export class Posts {
     const { channel, threadTs } = parseThreadKey(key);
     let cursor: string | undefined;
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-      const page = { channel, limit: PAGE_SIZE, ...(cursor === undefined ? {} : { cursor }) };
+      const page = defined({ channel, limit: PAGE_SIZE, cursor });
       const answer = await this.#read(page, threadTs);
       const found = answer.messages?.find(
         (reply) => isOf(bot, reply) && reply.files?.length === count && reply.text === comment,

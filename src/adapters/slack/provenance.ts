@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import type { InboundMessage } from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import type { Location } from "./thread-key.ts";
@@ -32,8 +33,10 @@ export function provenanceOf(
     content_hash: contentHash({ body: content }),
     action,
     version,
-    ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
-    ...(eventId === undefined ? {} : { event_id: eventId }),
-    ...(isShared === true ? { is_ext_shared_channel: true } : {}),
+    ...defined({
+      thread_ts: threadTs,
+      event_id: eventId,
+      is_ext_shared_channel: isShared === true ? true : undefined,
+    }),
   };
 }

@@ -1,4 +1,5 @@
 import type { types } from "@slack/bolt";
+import { defined } from "../../core/basics/defined.ts";
 import { isEnded, type RunState } from "../../core/model/runs/states.ts";
 import { ONLY_ON_PAGE, type RunCard } from "../../core/model/threads/notice.ts";
 import {
@@ -74,18 +75,18 @@ export function renderCard(card: RunCard, marker: Marker): Rendered {
     ...facts,
   ].filter(Boolean);
   const heading = `${title} · ${words}`;
-  return {
+  return defined({
     marker,
     text: defuseMrkdwn(heading, MAX_FALLBACK),
     blocks: blocksWith(lines === "" ? undefined : plainSection(lines)),
-    ...(lines === "" ? {} : { planBlocks: blocksWith(planBlock(card)) }),
+    planBlocks: lines === "" ? undefined : blocksWith(planBlock(card)),
     plainText: plainText({
       heading,
       text: said.join("\n"),
       sessionLink: card.sessionLink,
       max: MAX_PLAIN_TEXT,
     }),
-  };
+  });
 }
 
 function headingOf(card: RunCard): readonly [emoji: string, words: string] {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import { type ProvenAccount, type SignInProvider, unproven } from "../../core/ports/sign-in-provider.ts";
 import { authorize } from "./authorize.ts";
@@ -98,8 +99,7 @@ async function accountOf(
   const isMember = isConnected && (await isMemberOf(client, subject, teamId));
   return {
     subject,
-    ...(name === undefined ? {} : { displayName: name }),
-    ...(isVerified === true && email !== undefined ? { email } : {}),
+    ...defined({ displayName: name, email: isVerified === true && email !== undefined ? email : undefined }),
     memberships: isMember ? [{ adapter: "slack", installation: teamId, isConfigured: true }] : [],
   };
 }

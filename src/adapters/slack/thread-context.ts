@@ -1,4 +1,5 @@
 import type { ConversationsRepliesResponse, WebClient } from "@slack/web-api";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Log } from "../../core/basics/log.ts";
 import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/ports/thread-adapter.ts";
@@ -130,7 +131,7 @@ async function readLast(
     if (budget.calls < 0) {
       throw new AppError("operation_not_supported", `More would take over ${CALLS_MAX} calls to Slack.`);
     }
-    const page = await readPage(client, request, { oldest, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await readPage(client, request, defined({ oldest, cursor }));
     found.push(...page.messages.filter(({ ts }) => ts !== request.threadTs));
     cursor = page.cursor;
   } while (cursor !== undefined);

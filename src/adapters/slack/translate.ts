@@ -1,5 +1,6 @@
 import type { BlockAction, types } from "@slack/bolt";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import type { Author, InboundMessage, InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
@@ -229,7 +230,7 @@ function messageOf(
   const permalink = permalinkOf(location, workspaceUrl);
   const others = mentionedUsers(content).filter((id) => id !== bot.userId && id !== userId);
   const isInvitation = addressed === "mention" && others.length > 0;
-  return {
+  return defined({
     adapter: "slack",
     installation: teamId,
     key: threadKeyOf(location),
@@ -237,14 +238,14 @@ function messageOf(
     dedupeKey: `${messageIdOf(location)}:${action}:${version}`,
     addressed,
     author: authorOf(teamId, { botId, userId }),
-    ...(isInvitation ? { mentions: others.map((id) => authorSubject(teamId, id)) } : {}),
+    mentions: isInvitation ? others.map((id) => authorSubject(teamId, id)) : undefined,
     text: withoutMention(content, bot.userId) || (files.length === 0 ? "" : FILES_ONLY),
-    ...(files.length === 0 ? {} : { files }),
+    files: files.length === 0 ? undefined : files,
     messageRef: ts,
     revision: { messageId: messageIdOf(location), version, isEdit: action === "edited" },
-    ...(permalink === undefined ? {} : { permalink }),
+    permalink,
     provenance: provenanceOf(location, { userId, content, eventId, action, isShared, version }),
-  };
+  });
 }
 
 /** An app that posts with the token of a user also has the id of that user. Its messages are not the user's. */

@@ -1,4 +1,5 @@
 import { type ClientConnection, client, RequestError } from "@agentclientprotocol/sdk/unstable";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import { withTimeout } from "../../core/basics/with-timeout.ts";
 import { pathsInside } from "../../core/model/workspaces/workspace.ts";
@@ -120,15 +121,17 @@ async function prepareLaunch(
     options.log.warn({ agent: agent.name }, "agent.unpack_failed");
   }
   const { basePrompt, gateway, permissionPolicy, workspace } = request;
-  const launch = agent.launch({
-    directory,
-    address: gateway.address,
-    servers: options.servers,
-    home: pathsInside(workspace).home,
-    permissionPolicy,
-    ...(model === undefined ? {} : { model }),
-    ...(basePrompt === undefined ? {} : { basePrompt }),
-  });
+  const launch = agent.launch(
+    defined({
+      directory,
+      address: gateway.address,
+      servers: options.servers,
+      home: pathsInside(workspace).home,
+      permissionPolicy,
+      model,
+      basePrompt,
+    }),
+  );
   await writeHomeFiles(workspace.home, launch.files);
   return launch;
 }
@@ -225,7 +228,10 @@ class SessionStart {
       this.#request.signal.removeEventListener("abort", giveUp);
       this.#recordMissingParts(opened);
       return new AcpSession({
-        ...{ opened, connection, process: this.#process, permissions: this.#permissions },
+        opened,
+        connection,
+        process: this.#process,
+        permissions: this.#permissions,
         tasks: this.#tasks,
         gateway: this.#request.gateway,
         countsUsage: this.#prepared.agent.countsUsage,

@@ -6,6 +6,7 @@ import {
   type Usage,
 } from "@agentclientprotocol/sdk/unstable";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import {
   STOP_REASONS,
@@ -152,7 +153,7 @@ export class AcpSession implements AgentSession {
     if (failure !== undefined) {
       throw failure;
     }
-    return { stopReason, ...(usage ? { usage } : {}) };
+    return defined({ stopReason, usage: usage ? usage : undefined });
   }
 
   /** The usage of this turn only, even if the agent counts the whole session. */

@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import { pathsInside, workspaceAccess } from "../../core/model/workspaces/workspace.ts";
 import type { AgentStart } from "../../core/ports/agent-runner.ts";
 import { gatewayConnection } from "../../core/ports/gateway.ts";
@@ -34,6 +35,6 @@ export function agentCommand(
     label: runId,
     isBuiltIn: agent.isDemo,
     ...gatewayConnection(gateway),
-    ...(image === undefined ? {} : { image }),
+    ...defined({ image }),
   };
 }

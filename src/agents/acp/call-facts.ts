@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { CallFacts, ToolCallUpdate, ToolContent } from "../../core/model/runs/agent-update.ts";
 
 type Diff = Extract<ToolContent, { readonly type: "diff" }>;
@@ -31,14 +32,14 @@ export function callFactsOf(call: ToolCallUpdate): CallFacts {
   const reason = wordsOf(call, input)
     .filter((words) => words !== command)
     .join("\n");
-  return {
-    ...(command === undefined ? {} : { command }),
-    ...(paths.length === 0 ? {} : { paths }),
-    ...(diff === undefined ? {} : { diff }),
-    ...(others === undefined ? {} : { input: others }),
-    ...(reason === "" ? {} : { reason }),
-    ...(input?.leftOut === undefined ? {} : { truncated: true }),
-  };
+  return defined({
+    command,
+    paths: paths.length === 0 ? undefined : paths,
+    diff,
+    input: others,
+    reason: reason === "" ? undefined : reason,
+    truncated: input?.leftOut === undefined ? undefined : true,
+  });
 }
 
 /** The call after one more report of it. Some reports name a member that they leave empty. */

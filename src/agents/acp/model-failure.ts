@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import { AppError, type ErrorCode } from "../../core/basics/errors.ts";
 import type { Gateway, GatewayTraffic, ModelFailure } from "../../core/ports/gateway.ts";
 import { bounded, codeOfStatus, KEY_REMEDY, saysQuotaIsGone } from "./agent-error.ts";
@@ -18,9 +19,7 @@ function failureOf({ isUnpriced, message, status }: ModelFailure): AppError {
   }
   const code = codeFor(status, message);
   const remedy = REMEDIES[code];
-  return new AppError(code, bounded(`The model answered with an error: ${message}`), {
-    ...(remedy === undefined ? {} : { remedy }),
-  });
+  return new AppError(code, bounded(`The model answered with an error: ${message}`), defined({ remedy }));
 }
 
 function codeFor(status: number | undefined, message: string): ErrorCode {

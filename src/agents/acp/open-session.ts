@@ -7,6 +7,7 @@ import {
   RequestError,
 } from "@agentclientprotocol/sdk/unstable";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import { pathsInside } from "../../core/model/workspaces/workspace.ts";
 import type { AgentStart } from "../../core/ports/agent-runner.ts";
@@ -60,11 +61,11 @@ export async function openSession(
   const { previousSession } = start;
   const hasChannel = Boolean(initialized.agentCapabilities?.sessionCapabilities?.systemPrompt);
   const offered = supportedMcpServers(start, initialized, terms.acceptsMcpServers);
-  const session: NewSessionRequest = {
+  const session: NewSessionRequest = defined({
     cwd: pathsInside(start.workspace).workingDirectory,
     mcpServers: offered.servers,
-    ...(basePrompt && hasChannel ? { systemPrompt: appended(basePrompt) } : {}),
-  };
+    systemPrompt: basePrompt && hasChannel ? appended(basePrompt) : undefined,
+  });
   const loaded =
     previousSession !== undefined && initialized.agentCapabilities?.loadSession === true
       ? await load(agent, { ...session, sessionId: previousSession }, replay)
@@ -75,12 +76,12 @@ export async function openSession(
   return {
     sessionId: opened.sessionId,
     resumed: loaded !== undefined,
-    agent: { name, ...(version === undefined ? {} : { version }) },
+    agent: defined({ name, version }),
     mode: new SessionMode(agent, opened.sessionId, opened),
     seesImages: initialized.agentCapabilities?.promptCapabilities?.image === true,
     canSteer: takesSteering(initialized),
     // A resumed agent received the base prompt in the session's first prompt.
-    ...(basePrompt && !hasChannel && !loaded ? { preamble: fence(basePrompt) } : {}),
+    ...defined({ preamble: basePrompt && !hasChannel && !loaded ? fence(basePrompt) : undefined }),
     shortcomings: [
       ...offered.leftOut.map((server) => `${name} does not take the MCP server ${server}.`),
       ...(await options.choose("model", terms.setsModel ? undefined : start.modelId)).map(

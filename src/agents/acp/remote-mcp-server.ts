@@ -64,7 +64,10 @@ async function send(
   const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
   const request = openRequest({
     ...place,
-    ...{ method, signal, agent: false, path: `${pathname}/tools/${name}` },
+    method,
+    signal,
+    agent: false,
+    path: `${pathname}/tools/${name}`,
     headers: { host: `${hostname}:${port}`, ...headers, ...length },
   });
   request.end(body);

@@ -1,4 +1,5 @@
 import { lengthOf, TEXT_LENGTH_MAX } from "../../core/basics/clean-text.ts";
+import { defined } from "../../core/basics/defined.ts";
 import type { AgentUpdate, ToolCallUpdate } from "../../core/model/runs/agent-update.ts";
 
 /** Raw data that only programs read is kept up to this size. */
@@ -31,10 +32,12 @@ function boundedCall(update: ToolCallUpdate): ToolCallUpdate {
   const room = new Room();
   return {
     ...head,
-    ...(content && { content: room.listOf(content, leftOutContent) }),
-    ...(locations && { locations: room.listOf(locations, leftOutLocation) }),
-    ...(rawInput === undefined ? {} : { rawInput: room.dataOf(rawInput) }),
-    ...(rawOutput === undefined ? {} : { rawOutput: room.dataOf(rawOutput) }),
+    ...defined({
+      content: content ? room.listOf(content, leftOutContent) : undefined,
+      locations: locations ? room.listOf(locations, leftOutLocation) : undefined,
+      rawInput: rawInput === undefined ? undefined : room.dataOf(rawInput),
+      rawOutput: rawOutput === undefined ? undefined : room.dataOf(rawOutput),
+    }),
   };
 }
 

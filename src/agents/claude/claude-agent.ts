@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defined } from "../../core/basics/defined.ts";
 import { type AgentDefinition, modelAddress, PLACEHOLDER_KEY } from "../agent-definition.ts";
 import { ANTHROPIC_MODELS } from "../known-models.ts";
 
@@ -44,7 +45,7 @@ export const claudeAgent: AgentDefinition = {
     env: {
       ANTHROPIC_API_KEY: PLACEHOLDER_KEY,
       ANTHROPIC_BASE_URL: modelAddress(address, "anthropic"),
-      ...(model === undefined ? {} : { ANTHROPIC_MODEL: model.id }),
+      ...defined({ ANTHROPIC_MODEL: model?.id }),
       CLAUDE_CODE_MAX_RETRIES: RETRIES,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       DISABLE_AUTOUPDATER: "1",

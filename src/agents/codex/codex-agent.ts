@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defined } from "../../core/basics/defined.ts";
 import {
   type AgentDefinition,
   type LaunchRequest,
@@ -35,26 +36,27 @@ export const codexAgent: AgentDefinition = {
   acceptsMcpServers: true,
   skillFolder: ".codex/skills",
   isDemo: false,
-  launch: (request) => ({
-    argv: [
-      process.execPath,
-      join(request.directory, "node_modules/@agentclientprotocol/codex-acp/dist/index.js"),
-    ],
-    env: {
-      CODEX_CONFIG: JSON.stringify(configOf(request)),
-      MODEL_PROVIDER: PROVIDER,
-      OPENAI_API_KEY: PLACEHOLDER_KEY,
-      INITIAL_AGENT_MODE: request.permissionPolicy === "allow" ? "agent-full-access" : "read-only",
-    },
-    readable: [request.directory, process.execPath],
-    setsModel: request.model !== undefined,
-    ...(request.permissionPolicy === "ask" ? { instructions: ASKING } : {}),
-  }),
+  launch: (request) =>
+    defined({
+      argv: [
+        process.execPath,
+        join(request.directory, "node_modules/@agentclientprotocol/codex-acp/dist/index.js"),
+      ],
+      env: {
+        CODEX_CONFIG: JSON.stringify(configOf(request)),
+        MODEL_PROVIDER: PROVIDER,
+        OPENAI_API_KEY: PLACEHOLDER_KEY,
+        INITIAL_AGENT_MODE: request.permissionPolicy === "allow" ? "agent-full-access" : "read-only",
+      },
+      readable: [request.directory, process.execPath],
+      setsModel: request.model !== undefined,
+      instructions: request.permissionPolicy === "ask" ? ASKING : undefined,
+    }),
 };
 
 function configOf({ address, model }: LaunchRequest): object {
-  return {
-    ...(model === undefined ? {} : { model: model.id }),
+  return defined({
+    model: model?.id,
     model_providers: {
       [PROVIDER]: {
         name: PROVIDER,
@@ -67,5 +69,5 @@ function configOf({ address, model }: LaunchRequest): object {
     },
     check_for_update_on_startup: false,
     analytics: { enabled: false },
-  };
+  });
 }

@@ -204,7 +204,11 @@ function lockfileOf({ lockDirectory }: NpmPackage): string {
 /** Whether all programs of the launch exist. A package may have none for this machine. */
 async function hasProgram(agent: AgentDefinition, directory: string): Promise<boolean> {
   const { argv, readable } = agent.launch({
-    ...{ directory, address: "", servers: {}, home: "", permissionPolicy: "allow" },
+    directory,
+    address: "",
+    servers: {},
+    home: "",
+    permissionPolicy: "allow",
   });
   const paths = [...readable, ...argv.filter((word) => word.startsWith("/"))];
   return (await Promise.all(paths.map(exists))).every(Boolean);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { defined } from "../../core/basics/defined.ts";
 import {
   type AgentDefinition,
   type LaunchRequest,
@@ -52,7 +53,7 @@ function configOf(request: LaunchRequest): object {
       : { model: name, small_model: name, provider: { [PROVIDER]: providerOf(request, model) } }),
     enabled_providers: [PROVIDER],
     permission: permissionPolicy === "allow" ? { "*": "allow" } : ASKING,
-    ...(basePrompt ? { instructions: [join(home, INSTRUCTIONS)] } : {}),
+    ...defined({ instructions: basePrompt ? [join(home, INSTRUCTIONS)] : undefined }),
     autoupdate: false,
     share: "disabled",
   };

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { invalidMember } from "../../core/basics/errors.ts";
 import type { RunEvent } from "../../core/model/runs/events.ts";
 import type { Run } from "../../core/model/runs/run.ts";
@@ -114,11 +115,11 @@ async function pageOf(
 /** `seen` is the position of an empty page. */
 function pageAround(events: readonly RunEvent[], seen: number): RunEventPage {
   const first = events[0]?.seq ?? seen + 1;
-  return {
+  return defined({
     events: events.map(eventJson),
     next_after: events.at(-1)?.seq ?? seen,
-    ...(first > 1 ? { next_before: first } : {}),
-  };
+    next_before: first > 1 ? first : undefined,
+  });
 }
 
 function requireOnePosition({ after, before, tail }: EventsQuery): void {

@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
 import type { RunEvent, RunEventBody, RunEventKind } from "../../core/model/runs/events.ts";
 import type { RunStore } from "../../core/ports/stores/run-store.ts";
@@ -41,7 +42,7 @@ const VISIBLE_TO_GUESTS: { readonly [Kind in RunEventKind]: (body: Body<Kind>) =
   "run.created": whole,
   "run.state": ({ kind, from, to, status }) => {
     const shown = statusForGuest(status, status?.errorCode);
-    return { kind, from, to, ...(shown === undefined ? {} : { status: shown }) };
+    return defined({ kind, from, to, status: shown });
   },
   "run.updated": whole,
   "attempt.started": ({ kind, attempt }) => ({ kind, attempt, worker: HIDDEN }),
@@ -52,8 +53,11 @@ const VISIBLE_TO_GUESTS: { readonly [Kind in RunEventKind]: (body: Body<Kind>) =
   "workspace.not_stored": ({ kind }) => ({ kind, reason: HIDDEN }),
   "changes.not_kept": ({ kind }) => ({ kind, reason: HIDDEN }),
   "agent.started": ({ kind, agent, version, resumed }) => ({
-    ...{ kind, agent, resumed, session: HIDDEN },
-    ...(version === undefined ? {} : { version }),
+    kind,
+    agent,
+    resumed,
+    session: HIDDEN,
+    ...defined({ version }),
   }),
   "turn.started": whole,
   "turn.ended": ({ kind, answer, stopReason }) => ({ kind, answer, stopReason }),
@@ -64,15 +68,23 @@ const VISIBLE_TO_GUESTS: { readonly [Kind in RunEventKind]: (body: Body<Kind>) =
   "permission.requested": whole,
   "permission.answered": whole,
   "approval.requested": ({ kind, followUpId }) => ({
-    ...{ kind, policyId: HIDDEN, reason: HIDDEN },
-    ...(followUpId === undefined ? {} : { followUpId }),
+    kind,
+    policyId: HIDDEN,
+    reason: HIDDEN,
+    ...defined({ followUpId }),
   }),
   "approval.decided": ({ kind, approved, followUpId }) => ({
-    ...{ kind, approved, decidedBy: HIDDEN },
-    ...(followUpId === undefined ? {} : { followUpId }),
+    kind,
+    approved,
+    decidedBy: HIDDEN,
+    ...defined({ followUpId }),
   }),
   "notice.dead": ({ kind, adapter }) => ({
-    ...{ kind, adapter, threadId: HIDDEN, noticeId: HIDDEN, reason: HIDDEN },
+    kind,
+    adapter,
+    threadId: HIDDEN,
+    noticeId: HIDDEN,
+    reason: HIDDEN,
   }),
   "thread.bound": ({ kind, adapter }) => ({ kind, adapter, threadId: HIDDEN }),
   "artifact.added": whole,

@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import type { RunId } from "../../core/basics/ids.ts";
 import type { RunPosition, RunQuery } from "../../core/ports/stores/run-query.ts";
 import { SignedCursors } from "./signed-cursors.ts";
@@ -24,12 +25,12 @@ export class Cursors {
     const [value, id, until, isSimilar] = JSON.parse(
       Buffer.from(position, "base64url").toString(),
     ) as Position;
-    return {
+    return defined({
       value,
       id,
-      ...(typeof until === "string" ? { until } : {}),
-      ...(isSimilar === true ? { isSimilar } : {}),
-    };
+      until: typeof until === "string" ? until : undefined,
+      isSimilar: isSimilar === true ? isSimilar : undefined,
+    });
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import {
   AppError,
   type DeviceCodeReason,
@@ -72,19 +73,19 @@ export function problemOf(error: AppError, { publicUrl, instance, traceId }: Pro
   const { message, options } = error;
   const { remedy = usualRemedy, issues } = options;
   const described = { error: `${title}: ${message}`, detail: message, remedy };
-  return { ...common, ...described, ...(issues === undefined ? {} : { issues }), ...othersOf(options) };
+  return { ...common, ...described, ...defined({ issues }), ...othersOf(options) };
 }
 
 /** The members that only some errors have. */
 function othersOf(options: ErrorOptions): Partial<Problem> {
   const { authUrl, deviceCodeReason, integrationName, provider, setupUrl } = options;
-  return {
-    ...(deviceCodeReason && { reason: deviceCodeReason }),
-    ...(authUrl && { auth_url: authUrl }),
-    ...(provider && { provider }),
-    ...(integrationName && { integration_name: integrationName }),
-    ...(setupUrl && { setup_url: setupUrl }),
-  };
+  return defined({
+    reason: deviceCodeReason ? deviceCodeReason : undefined,
+    auth_url: authUrl ? authUrl : undefined,
+    provider: provider ? provider : undefined,
+    integration_name: integrationName ? integrationName : undefined,
+    setup_url: setupUrl ? setupUrl : undefined,
+  });
 }
 
 const UNAVAILABLE_RETRY_MS = 1_000;

@@ -1,3 +1,5 @@
+import { defined } from "../../core/basics/defined.ts";
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
@@ -62,7 +64,7 @@ function entryReference(listName: string, schema: Schema, add: Add): Schema {
 function referenceTo(name: string, schema: Schema, add: Add): Schema {
   const { description } = schema;
   add(name, schema);
-  return { ...(description === undefined ? {} : { description }), $ref: `#/components/schemas/${name}` };
+  return defined({ description, $ref: `#/components/schemas/${name}` });
 }
 
 function isSchema(value: unknown): value is Schema {

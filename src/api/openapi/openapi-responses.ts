@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import { PROBLEM_STATUSES, type ProblemStatus, problemDescription } from "../schemas/problem.ts";
 import { type Parameter, withExample } from "./openapi-parameters.ts";
 
@@ -120,7 +121,7 @@ function describeOperation(operation: Operation, schemas: Schemas): Operation {
   });
   const { [OPTIONAL_BODY]: isOptional, requestBody, ...others } = operation;
   const body = isOptional === true ? { ...requestBody, required: false } : requestBody;
-  return { ...others, ...(body && { requestBody: body }), responses };
+  return { ...others, ...defined({ requestBody: body ? body : undefined }), responses };
 }
 
 function describeAnswer(response: Response, names: readonly HeaderName[], schemas: Schemas): Response {

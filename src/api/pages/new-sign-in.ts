@@ -1,4 +1,5 @@
 import type { FastifyRequest } from "fastify";
+import { defined } from "../../core/basics/defined.ts";
 import type { KeyHolder } from "../../core/model/people/api-key.ts";
 import { type AuditContext, auditContextOf } from "../../core/model/people/audit.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
@@ -21,7 +22,7 @@ export function newSignIn(
 ): StoreSignIn {
   return async (stores, principal, how) => {
     const token = newToken();
-    const origin = { address, ...(userAgent === undefined ? {} : { userAgent }) };
+    const origin = defined({ address, userAgent });
     const signIn = { ...how, ...origin, tokenHash: hashKey(token) };
     await new SignInService({ storage: stores, clock }).create(principal, signIn);
     return token;

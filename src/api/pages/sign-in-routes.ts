@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { KeyHolder } from "../../core/model/people/api-key.ts";
 import { SignInService } from "../../core/team/keys/sign-in-service.ts";
@@ -83,7 +84,7 @@ async function createSignIn(deps: ApiDeps, request: FastifyRequest, holder: KeyH
       if (key !== undefined) {
         await stores.keys.requireAlive(key.id);
       }
-      return signIn(stores, principal, { method: "api_key", ...(key && { keyId: key.id }) });
+      return signIn(stores, principal, defined({ method: "api_key", keyId: key ? key.id : undefined }));
     },
     visitorContext(request, principal),
   );

@@ -56,7 +56,9 @@ export function agentRoutes(
       const { displayName: title, name } = entryOf(await catalogue.list(), request.params.name);
       const creator = viewerOf(request);
       const newRun = {
-        ...{ creator, prompt: TEST_PROMPT, source: "API" as const },
+        creator,
+        prompt: TEST_PROMPT,
+        source: "API" as const,
         title: `Test of ${title}`,
         config: { harness: { type: name } },
         metadata: { purpose: "agent-test" },

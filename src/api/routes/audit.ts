@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { TeamId } from "../../core/basics/ids.ts";
 import type { AuditQuery } from "../../core/ports/stores/audit-log.ts";
 import type { ApiDeps } from "../api-deps.ts";
@@ -39,13 +40,13 @@ export function auditRoutes({
 
 function queryOf(query: ListAuditQuery, teamId: TeamId): Omit<AuditQuery, "limit" | "before"> {
   const { action, actor, created_after, created_before, target_id, target_type } = query;
-  return {
+  return defined({
     teamId,
-    ...(actor === undefined ? {} : { actor }),
-    ...(action === undefined ? {} : { action }),
-    ...(target_type === undefined ? {} : { targetType: target_type }),
-    ...(target_id === undefined ? {} : { targetId: target_id }),
-    ...(created_after && { createdAfter: created_after }),
-    ...(created_before && { createdBefore: created_before }),
-  };
+    actor,
+    action,
+    targetType: target_type,
+    targetId: target_id,
+    createdAfter: created_after ? created_after : undefined,
+    createdBefore: created_before ? created_before : undefined,
+  });
 }

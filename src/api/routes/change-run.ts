@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { limitsOf } from "../http/api-limits.ts";
@@ -43,7 +44,7 @@ export function changeRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
       const { metadata, title } = request.body;
       requireCharacters("title", title, limits.titleLength);
       const [id, viewer] = [requireRunId(request.params.runId), viewerOf(request)];
-      const details = { ...(title === undefined ? {} : { title }), ...(metadata && { metadata }) };
+      const details = defined({ title, metadata: metadata ? metadata : undefined });
       return idempotency.writeOnce(request, reply, {
         operation: "runs.update",
         target: id,

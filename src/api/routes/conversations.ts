@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { invalidMember } from "../../core/basics/errors.ts";
 import { parseRunId } from "../../core/basics/ids.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
@@ -107,10 +108,7 @@ function partIn({ before, limit }: z.output<typeof ConversationQuery>): PartOfCo
   if (before !== undefined && runId === undefined) {
     throw invalidMember("before", "must be the id of a step of this conversation");
   }
-  return {
-    ...(limit === undefined ? {} : { limit }),
-    ...(runId === undefined ? {} : { before: { runId, turn: Number(turn) } }),
-  };
+  return defined({ limit, before: runId === undefined ? undefined : { runId, turn: Number(turn) } });
 }
 
 /** Returns the run after which a conversation can be continued. */

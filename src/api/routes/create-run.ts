@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { PrincipalId } from "../../core/basics/ids.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
 import { requireVisible } from "../../core/model/policies/visibility.ts";
@@ -103,25 +104,26 @@ async function newRunOf(
     on_behalf_of === undefined ? caller : await requireOnBehalfOf(storage, caller, on_behalf_of);
   // Neither the caller nor the creator gets files of a run that the other one may not see.
   const seenByBoth = async (run: Promise<Run>) => requireVisible(await run, creator);
-  return {
+  return defined({
     prompt: promptOf(request),
     creator,
-    ...(on_behalf_of === undefined ? {} : { requester: caller }),
+    requester: on_behalf_of === undefined ? undefined : caller,
     config: configOf(request),
-    ...(agent_identity_uid === undefined
-      ? {}
-      : { agentUid: requireId<PrincipalId>(agent_identity_uid, "agent") }),
-    ...(title === undefined ? {} : { title }),
-    ...(mode === undefined ? {} : { mode }),
-    ...(team === undefined ? {} : { teamOwned: team }),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(parent_run_id === undefined
-      ? {}
-      : { parent: await seenByBoth(runs.get({ id: requireRunId(parent_run_id) }, caller)) }),
-    ...(conversation_id === undefined
-      ? {}
-      : { continues: await seenByBoth(findContinued({ runs }, conversation_id, caller)) }),
-  };
+    agentUid:
+      agent_identity_uid === undefined ? undefined : requireId<PrincipalId>(agent_identity_uid, "agent"),
+    title,
+    mode,
+    teamOwned: team,
+    metadata,
+    parent:
+      parent_run_id === undefined
+        ? undefined
+        : await seenByBoth(runs.get({ id: requireRunId(parent_run_id) }, caller)),
+    continues:
+      conversation_id === undefined
+        ? undefined
+        : await seenByBoth(findContinued({ runs }, conversation_id, caller)),
+  });
 }
 
 /** A skill needs no prompt. */
@@ -146,8 +148,8 @@ function waitOf(
   availability: Availability | undefined,
 ): Pick<RunAgentResponse, "at_capacity" | "waiting_for"> {
   const waits = newRunWaitsFor(run, availability);
-  return {
-    ...(availability === undefined ? {} : { at_capacity: availability !== "free" }),
-    ...(waits === undefined ? {} : { waiting_for: waitingForItem(waits) }),
-  };
+  return defined({
+    at_capacity: availability === undefined ? undefined : availability !== "free",
+    waiting_for: waits === undefined ? undefined : waitingForItem(waits),
+  });
 }

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { PrincipalId } from "../../core/basics/ids.ts";
 import { isTeamOwned } from "../../core/model/people/ownership.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
@@ -106,13 +107,16 @@ function itemOf(
 
 function lastTaskOf({ created, startedAt }: LastRuns): Partial<EnvironmentItem> {
   const { createdAt, id, prompt, state, title, updatedAt } = created;
-  return {
-    ...(startedAt === undefined ? {} : { last_task_run_timestamp: startedAt.toISOString() }),
+  return defined({
+    last_task_run_timestamp: startedAt?.toISOString(),
     last_task_created: {
-      ...{ id, title, prompt, state },
+      id,
+      title,
+      prompt,
+      state,
       created_at: createdAt.toISOString(),
       updated_at: updatedAt.toISOString(),
-      ...(created.startedAt === undefined ? {} : { started_at: created.startedAt.toISOString() }),
+      ...defined({ started_at: created.startedAt?.toISOString() }),
     },
-  };
+  });
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
 import type { FollowUp } from "../../core/model/runs/run.ts";
 import { FOLLOW_UPS_LENGTH_MAX } from "../../core/ports/stores/follow-up-store.ts";
@@ -176,12 +177,12 @@ function inputOf(
   { id: authorId, invitation }: Pick<Viewer, "id" | "invitation">,
 ): FollowUpInput {
   const { message, mode, delivery, visibility } = request;
-  return {
+  return defined({
     message,
     authorId,
     private: visibility === "private",
-    ...(invitation === undefined ? {} : { byGuest: true }),
-    ...(mode === undefined ? {} : { mode }),
-    ...(delivery === undefined ? {} : { delivery }),
-  };
+    byGuest: invitation === undefined ? undefined : true,
+    mode,
+    delivery,
+  });
 }

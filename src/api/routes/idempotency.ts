@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { RunId } from "../../core/basics/ids.ts";
 import type { SecretBox } from "../../core/basics/secret-box.ts";
@@ -137,7 +138,7 @@ export class Idempotency {
         const body = await performWithKey(request, stores, write);
         await stores.idempotentResponses.remember({
           ...requestKey,
-          ...(write.runId && { runId: write.runId }),
+          ...defined({ runId: write.runId ? write.runId : undefined }),
           status,
           body: this.#stored(body, requestKey, secretOf),
         });
@@ -250,7 +251,10 @@ export class Idempotency {
 /** What must still be valid when the write is stored, and who makes it. Guests have no key and no sign-in. */
 function callerExtras(request: FastifyRequest): Omit<WriteExtras, "responseFor"> {
   const { key, signIn } = callerOf(request).holder ?? {};
-  const credential = { ...(key && { apiKeyId: key.id }), ...(signIn && { signInId: signIn.id }) };
+  const credential = defined({
+    apiKeyId: key ? key.id : undefined,
+    signInId: signIn ? signIn.id : undefined,
+  });
   return { author: authorOf(request), from: { source: sourceOf(request) }, ...credential };
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import { parseRunId } from "../../core/basics/ids.ts";
 import { isOperator, type Viewer } from "../../core/model/people/principal.ts";
@@ -92,11 +93,11 @@ function queryOf({ disposition, integration, run_id }: ListInboxQuery, viewer: V
   if (run_id !== undefined && runId === undefined) {
     return undefined;
   }
-  return {
+  return defined({
     teamId: viewer.teamId,
     withUnknownTeam: isOperator(viewer),
-    ...(disposition === undefined ? {} : { disposition: disposition === OPEN ? null : disposition }),
-    ...(integration === undefined ? {} : { adapter: integration }),
-    ...(runId === undefined ? {} : { runId }),
-  };
+    disposition: disposition === undefined ? undefined : disposition === OPEN ? null : disposition,
+    adapter: integration,
+    runId,
+  });
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { TeamId } from "../../core/basics/ids.ts";
 import {
   type InstallationChanges,
@@ -76,9 +77,9 @@ export function installationRoutes(
 }
 
 function changesOf({ enabled, name, team_uid }: UpdateInstallationRequest): InstallationChanges {
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(enabled === undefined ? {} : { enabled }),
-    ...(team_uid === undefined ? {} : { teamId: requireId<TeamId>(team_uid, "team") }),
-  };
+  return defined({
+    name,
+    enabled,
+    teamId: team_uid === undefined ? undefined : requireId<TeamId>(team_uid, "team"),
+  });
 }

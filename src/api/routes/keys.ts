@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { PrincipalId } from "../../core/basics/ids.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import { KeyService, type NewKey } from "../../core/team/keys/key-service.ts";
@@ -134,10 +135,10 @@ function changeRoutes(deps: KeyDeps, idempotency: Idempotency): FastifyPluginAsy
     app.patch("/agent/keys/:keyId", { schema: UPDATE, config: ending }, async (request, reply) => {
       const [caller, id] = [holderOf(request), requireKeyId(request.params)];
       const { name, expires_at } = request.body;
-      const changes = {
-        ...(name === undefined ? {} : { name }),
-        ...(expires_at === undefined ? {} : { expiresAt: new Date(expires_at) }),
-      };
+      const changes = defined({
+        name,
+        expiresAt: expires_at === undefined ? undefined : new Date(expires_at),
+      });
       return idempotency.writeOnce(request, reply, {
         operation: "keys.update",
         target: id,
@@ -203,14 +204,12 @@ function newKeyOf(request: CreateKeyRequest, now: Date): NewKey {
   const { expires_at, expires_in_days, name, principal_uid, scopes } = request;
   const inDays = expires_in_days === undefined ? undefined : now.getTime() + expires_in_days * DAY_MS;
   const end = expires_at ?? inDays;
-  return {
+  return defined({
     name,
     scopes: [...new Set(scopes)],
-    ...(end === undefined ? {} : { expiresAt: new Date(end) }),
-    ...(principal_uid === undefined
-      ? {}
-      : { principalId: requireId<PrincipalId>(principal_uid, "principal") }),
-  };
+    expiresAt: end === undefined ? undefined : new Date(end),
+    principalId: principal_uid === undefined ? undefined : requireId<PrincipalId>(principal_uid, "principal"),
+  });
 }
 
 function requireKeyId({ keyId }: z.output<typeof params>): string {

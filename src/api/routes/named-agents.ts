@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { PrincipalId } from "../../core/basics/ids.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
@@ -167,7 +168,7 @@ function requireUsableConfig(deps: NamedAgentDeps, config: RunConfig): void {
     throw new AppError(error.code, error.message, {
       ...error.options,
       retryable: error.retryable,
-      ...(issues === undefined ? {} : { issues }),
+      ...defined({ issues }),
     });
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import { parseId, parseRunId, type TeamId } from "../../core/basics/ids.ts";
 import type { LoggedNotice, NoticeQuery } from "../../core/ports/stores/notice-log.ts";
@@ -74,7 +75,12 @@ function queryOf(
   if ((run_id !== undefined && runId === undefined) || (thread_id !== undefined && threadId === undefined)) {
     return undefined;
   }
-  return { teamId, ...(runId && { runId }), ...(threadId && { threadId }), ...(state && { state }) };
+  return defined({
+    teamId,
+    runId: runId ? runId : undefined,
+    threadId: threadId ? threadId : undefined,
+    state: state ? state : undefined,
+  });
 }
 
 async function retried({ noticeLog }: Storage, teamId: TeamId, id: string): Promise<LoggedNotice> {

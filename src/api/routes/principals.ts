@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { PrincipalId, TeamId } from "../../core/basics/ids.ts";
 import {
   type NewPrincipal,
@@ -134,25 +135,19 @@ function changeRoutes({ clock }: Pick<ApiDeps, "clock">, idempotency: Idempotenc
 
 function newPrincipalOf(request: CreatePrincipalRequest): NewPrincipal {
   const { administrator, display_name, email, photo_url, team_uid, type } = request;
-  return {
+  return defined({
     type,
     displayName: display_name,
     administrator,
-    ...(email === undefined ? {} : { email }),
-    ...(photo_url === undefined ? {} : { photoUrl: photo_url }),
-    ...(team_uid === undefined ? {} : { teamId: requireId<TeamId>(team_uid, "team") }),
-  };
+    email,
+    photoUrl: photo_url,
+    teamId: team_uid === undefined ? undefined : requireId<TeamId>(team_uid, "team"),
+  });
 }
 
 function changesOf(request: UpdatePrincipalRequest): PrincipalChanges {
   const { administrator, disabled, display_name, email, photo_url } = request;
-  return {
-    ...(display_name === undefined ? {} : { displayName: display_name }),
-    ...(email === undefined ? {} : { email }),
-    ...(photo_url === undefined ? {} : { photoUrl: photo_url }),
-    ...(administrator === undefined ? {} : { administrator }),
-    ...(disabled === undefined ? {} : { disabled }),
-  };
+  return defined({ displayName: display_name, email, photoUrl: photo_url, administrator, disabled });
 }
 
 function requireUid({ uid }: z.output<typeof params>): PrincipalId {

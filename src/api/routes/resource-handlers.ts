@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { defined } from "../../core/basics/defined.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import { viewerOf } from "../auth/authentication.ts";
@@ -52,7 +53,7 @@ export class ResourceHandlers<Service, Row, Id> {
       await check?.(request.body, viewer);
       return this.#idempotency.writeOnce(request, reply, {
         operation: this.#operation("create"),
-        ...(hidesBody === undefined ? {} : { hidesBody }),
+        ...defined({ hidesBody }),
         status: 201,
         perform: async (storage) =>
           this.#itemOf(await run(this.#resource.serviceOn(storage), viewer, request.body), storage, viewer),
@@ -67,7 +68,7 @@ export class ResourceHandlers<Service, Row, Id> {
       const id = this.#idOf(request);
       return this.#idempotency.writeOnce(request, reply, {
         operation: this.#operation(verb),
-        ...(hidesBody === undefined ? {} : { hidesBody }),
+        ...defined({ hidesBody }),
         target: this.#resource.id.target(id),
         perform: async (storage) =>
           this.#itemOf(

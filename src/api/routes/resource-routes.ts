@@ -1,6 +1,7 @@
 import type { FastifySchema } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import { type ProblemStatus, problems } from "../schemas/problem.ts";
 import { NoContent, Success } from "../schemas/success.ts";
@@ -25,7 +26,7 @@ export function resourceRoutes<
   const { actions = {}, create, get, id, item, list, path, remove, replace, scopes, tags, update } = resource;
   const handlers = new ResourceHandlers<Service, Row, Id>(storage, idempotency, resource);
   const one = `${path}/:${id.name}`;
-  const named = { params: id.params, ...(id.querystring && { querystring: id.querystring }) };
+  const named = defined({ params: id.params, querystring: id.querystring ? id.querystring : undefined });
   const reading = { scope: scopes.read };
   const config = { scope: scopes.write, describedHeaders: ["Idempotency-Key"] };
   const changing = (change: Operation & Partial<Body>) => {
@@ -70,8 +71,9 @@ function schemaOf(
   statuses: readonly ProblemStatus[],
 ): FastifySchema {
   return {
-    ...{ operationId, summary },
-    ...(description === undefined ? {} : { description }),
+    operationId,
+    summary,
+    ...defined({ description }),
     ...input,
     response: { ...success, ...problems(...statuses, ...others) },
   };

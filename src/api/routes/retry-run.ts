@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { defined } from "../../core/basics/defined.ts";
 import { retriedRun } from "../../core/requests/retried-run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
@@ -37,7 +38,9 @@ export function retryRunRoutes(deps: RetryDeps, idempotency: Idempotency): Fasti
         },
         answer: (result) => ({
           ...createdOf(result),
-          ...(result.run.config.session_sharing === undefined ? {} : { ignored: ["config.session_sharing"] }),
+          ...defined({
+            ignored: result.run.config.session_sharing === undefined ? undefined : ["config.session_sharing"],
+          }),
         }),
       });
     });

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
@@ -57,7 +58,7 @@ export function runDecisionRoutes(
     app.post("/agent/runs/:runId/approval", { schema: APPROVAL, config }, async (request, reply) => {
       const id = requireRunId(request.params.runId);
       const { approve, comment, inputs_hash: inputsHash } = request.body;
-      const decision = { approve, inputsHash, ...(comment === undefined ? {} : { comment }) };
+      const decision = defined({ approve, inputsHash, comment });
       return idempotency.writeRunOnce(request, reply, {
         operation: "runs.approve",
         target: id,

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { WebhookDeliveries } from "../../core/team/webhooks/webhook-deliveries.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
@@ -50,7 +51,11 @@ export function runWebhookRoutes(
       const listing = [id, state ?? null];
       const after = cursor === undefined ? {} : { after: places.decode(cursor, listing) };
       // One more than the page has, to find out whether there is a next page.
-      const rows = await deliveries.listOfRun(id, { ...(state && { state }), ...after, limit: limit + 1 });
+      const rows = await deliveries.listOfRun(id, {
+        ...defined({ state: state ? state : undefined }),
+        ...after,
+        limit: limit + 1,
+      });
       return pageOf(rows, limit, (last) => places.encode(last, listing));
     });
     const writing = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { defined } from "../../core/basics/defined.ts";
 import { parseId } from "../../core/basics/ids.ts";
 import { isOpenTo } from "../../core/model/people/ownership.ts";
 import type { Principal, Viewer } from "../../core/model/people/principal.ts";
@@ -140,7 +141,7 @@ async function requireRunnable(
   const agentUid = agent_uid === undefined ? undefined : parseId(agent_uid);
   const namedAgent = agentUid && (await deps.storage.namedAgents.find(creator.teamId, agentUid));
   await deps.runs.preparer.requirePullRequestAccess(
-    { creator, config: runConfig, ...(namedAgent && { namedAgent }) },
+    defined({ creator, config: runConfig, namedAgent: namedAgent ? namedAgent : undefined }),
     "agent_config",
   );
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { WebhookDelivery as Delivery } from "../../core/model/webhooks/webhook-delivery.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import { WebhookDeliveries } from "../../core/team/webhooks/webhook-deliveries.ts";
@@ -91,7 +92,12 @@ function historyRoutes(deps: DeliveryDeps): FastifyPluginAsyncZod {
       const listing = [endpointId, state ?? null];
       const after = cursor === undefined ? {} : { after: places.decode(cursor, listing) };
       // One more than the page has, to find out whether there is a next page.
-      const query = { endpointId, ...(state && { state }), ...after, limit: limit + 1 };
+      const query = {
+        endpointId,
+        ...defined({ state: state ? state : undefined }),
+        ...after,
+        limit: limit + 1,
+      };
       const rows = await deliveries.list(principalOf(request).teamId, query);
       return pageOf(rows, limit, (last) => places.encode(last, listing));
     });
@@ -151,7 +157,7 @@ function replayManyRoute(deps: DeliveryDeps, idempotency: Idempotency): FastifyP
         const endpointId = requireId(request.params.webhookId, "webhook");
         const { teamId } = principalOf(request);
         const { since, until } = request.body;
-        const which = { since, ...(until && { until }) };
+        const which = defined({ since, until: until ? until : undefined });
         return idempotency.writeOnce(request, reply, {
           operation: "webhooks.replay-many",
           target: endpointId,

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { ApiKey } from "../../core/model/people/api-key.ts";
 import { isOperator } from "../../core/model/people/principal.ts";
 import { TeamService } from "../../core/team/people/team-service.ts";
@@ -28,8 +29,10 @@ export function whoamiRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
         principal: principalItem(principal, viewer),
         team: { uid: id, name },
         scopes: [...scopes],
-        ...(key && { key: keyOf(key) }),
-        ...(signIn && { sign_in: signInItem(signIn, signIn.id) }),
+        ...defined({
+          key: key ? keyOf(key) : undefined,
+          sign_in: signIn ? signInItem(signIn, signIn.id) : undefined,
+        }),
         is_administrator: viewer.administrator,
         is_operator: isOperator(viewer),
       };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { AgentModel, CatalogueEntry } from "../../core/ports/agent-catalogue.ts";
 
 const MODEL_EXAMPLE = {
@@ -98,8 +99,7 @@ export function agentJson(
     needs: [...needs],
     usable,
     models: models.map(modelJson),
-    ...(version === undefined ? {} : { version }),
-    ...(license === undefined ? {} : { license }),
+    ...defined({ version, license }),
   };
 }
 
@@ -109,6 +109,6 @@ function modelJson({ id, displayName, provider, seesImages, description }: Agent
     display_name: displayName,
     provider,
     vision_supported: seesImages,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
   };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { type ApiKey, SCOPES } from "../../core/model/people/api-key.ts";
 import type { IssuedKey } from "../../core/team/keys/key-service.ts";
 import { Timestamp, TimestampInput, textOfCharacters } from "./text.ts";
@@ -145,11 +146,13 @@ export function keyItem(key: ApiKey): KeyItem {
     scopes: [...key.scopes],
     principal_uid: key.principalId,
     created_at: key.createdAt.toISOString(),
-    ...(createdBy === undefined ? {} : { created_by: createdBy }),
-    ...(createdByKey === undefined ? {} : { created_by_key: createdByKey }),
-    ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
-    ...(lastUsedAt === undefined ? {} : { last_used_at: lastUsedAt.toISOString() }),
-    ...(revokedAt === undefined ? {} : { revoked_at: revokedAt.toISOString() }),
+    ...defined({
+      created_by: createdBy,
+      created_by_key: createdByKey,
+      expires_at: expiresAt?.toISOString(),
+      last_used_at: lastUsedAt?.toISOString(),
+      revoked_at: revokedAt?.toISOString(),
+    }),
   };
 }
 

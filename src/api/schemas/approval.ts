@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { detailsOf, type ExecutedConfig, NOT_COVERED } from "../../core/model/runs/executed-config.ts";
 import type { Approval, ApprovalInput } from "../../core/model/runs/run.ts";
 import { NETWORK_ACCESSES } from "../../core/model/workspaces/environment.ts";
@@ -155,9 +156,11 @@ export function approvalMember(approval: Approval | undefined): { approval?: Run
       inputs_hash: inputsHash,
       inputs: inputs.map(inputItem),
       ...(executes === undefined ? {} : executedMembers(executes)),
-      ...(approved === undefined ? {} : { decided: approved ? "approved" : "refused" }),
-      ...(decidedBy === undefined ? {} : { decided_by: decidedBy }),
-      ...(decidedAt === undefined ? {} : { decided_at: decidedAt.toISOString() }),
+      ...defined({
+        decided: approved === undefined ? undefined : approved ? "approved" : "refused",
+        decided_by: decidedBy,
+        decided_at: decidedAt?.toISOString(),
+      }),
     },
   };
 }
@@ -178,13 +181,15 @@ function executedMembers(executes: ExecutedConfig) {
     ),
     secrets: [...secretNames],
     skills: [...skills],
-    ...(modelId === undefined ? {} : { model_id: modelId }),
-    ...(reasoningLevel === undefined ? {} : { reasoning_level: reasoningLevel }),
-    ...(pullRequest === undefined ? {} : { pull_request: pullRequest }),
-    ...(environmentId === undefined ? {} : { environment_id: environmentId }),
-    ...(image === undefined ? {} : { image }),
-    ...(budget === undefined ? {} : { budget }),
-    ...(workerHost === undefined ? {} : { worker_host: workerHost }),
+    ...defined({
+      model_id: modelId,
+      reasoning_level: reasoningLevel,
+      pull_request: pullRequest,
+      environment_id: environmentId,
+      image,
+      budget,
+      worker_host: workerHost,
+    }),
   };
   const details = detailsOf(executes).map(({ label, values }) => ({ label, values: [...values] }));
   return { executes: shown, details, not_covered: [...NOT_COVERED] };
@@ -192,16 +197,18 @@ function executedMembers(executes: ExecutedConfig) {
 
 function serverItem({ args, command, env, headers, url, warpId }: ExecutedConfig["mcpServers"][string]) {
   return {
-    ...(command === undefined ? {} : { command }),
-    ...(args === undefined ? {} : { args: [...args] }),
-    ...(url === undefined ? {} : { url }),
-    ...(env === undefined ? {} : { env: [...env] }),
-    ...(headers === undefined ? {} : { headers: [...headers] }),
-    ...(warpId === undefined ? {} : { warp_id: warpId }),
+    ...defined({
+      command,
+      args: args === undefined ? undefined : [...args],
+      url,
+      env: env === undefined ? undefined : [...env],
+      headers: headers === undefined ? undefined : [...headers],
+      warp_id: warpId,
+    }),
   };
 }
 
 function inputItem({ attachments, followUpId, text }: ApprovalInput): RunApproval["inputs"][number] {
   const files = attachments.map(({ name, sha256 }) => ({ name, sha256 }));
-  return { ...(followUpId === undefined ? {} : { followup_id: followUpId }), text, attachments: files };
+  return { ...defined({ followup_id: followUpId }), text, attachments: files };
 }

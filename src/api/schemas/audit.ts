@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { ACTOR_TYPES, type AuditEntry } from "../../core/model/people/audit.ts";
 import { membersWithApiNames } from "./event-names.ts";
 import { limitInQuery } from "./list-runs.ts";
@@ -98,20 +99,20 @@ const NAMED_BY_THE_CODE: Readonly<Record<string, readonly string[]>> = {
 export function auditItem(entry: AuditEntry): AuditEntryItem {
   const { actor, after, before, targetId, targetType } = entry;
   const { address, keyId, type, uid } = actor;
-  return {
+  return defined({
     id: entry.id,
     at: entry.at.toISOString(),
     actor: {
-      ...{ uid, type },
-      ...(keyId === undefined ? {} : { key_id: keyId }),
-      ...(address === undefined ? {} : { address }),
+      uid,
+      type,
+      ...defined({ key_id: keyId, address }),
     },
     action: entry.action,
     target: { type: targetType, id: targetId },
-    ...(before === undefined ? {} : { before: membersOf(targetType, before) }),
-    ...(after === undefined ? {} : { after: membersOf(targetType, after) }),
+    before: before === undefined ? undefined : membersOf(targetType, before),
+    after: after === undefined ? undefined : membersOf(targetType, after),
     request_id: entry.requestId,
-  };
+  });
 }
 
 function membersOf(targetType: string, members: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import {
   ACTION_CATEGORIES,
   ACTION_STATES,
@@ -120,10 +121,12 @@ export function conversationOf({ hasMoreBefore, id, steps }: Conversation): Conv
 function stepOf({ id, description, summary, startedAt, completedAt, messages }: Step) {
   return {
     id,
-    ...(description === undefined ? {} : { description }),
-    ...(summary === undefined ? {} : { summary }),
-    ...(startedAt === undefined ? {} : { started_at: startedAt.toISOString() }),
-    ...(completedAt === undefined ? {} : { completed_at: completedAt.toISOString() }),
+    ...defined({
+      description,
+      summary,
+      started_at: startedAt?.toISOString(),
+      completed_at: completedAt?.toISOString(),
+    }),
     messages: messages.map(messageOf),
     steps: [],
   };

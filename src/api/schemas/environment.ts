@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../../core/model/workspaces/environment.ts";
 import { ENVIRONMENT_SORTS } from "../../core/team/records/environment-service.ts";
 import { RunCreatorInfo } from "./run-creator.ts";
@@ -170,8 +171,7 @@ export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentCon
   } = json;
   return {
     name,
-    ...(description === undefined ? {} : { description }),
-    ...(image === undefined ? {} : { image }),
+    ...defined({ description, image }),
     repositories: github_repos.map(({ owner, repo }) => ({ owner, name: repo })),
     setupCommands: setup_commands,
     network,
@@ -182,8 +182,7 @@ export function environmentConfigJson(config: EnvironmentConfig): EnvironmentCon
   const { name, description, image, repositories, setupCommands, network } = config;
   return {
     name,
-    ...(description === undefined ? {} : { description }),
-    ...(image === undefined ? {} : { docker_image: image }),
+    ...defined({ description, docker_image: image }),
     github_repos: repositories.map((repository) => ({ owner: repository.owner, repo: repository.name })),
     setup_commands: [...setupCommands],
     network,

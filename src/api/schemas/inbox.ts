@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { InboxEntry } from "../../core/ports/stores/inbox-list.ts";
 import { DISPOSITIONS } from "../../core/ports/stores/inbox-result.ts";
 import { limitInQuery } from "./list-runs.ts";
@@ -71,13 +72,13 @@ export function inboxItem({
   reason,
   runId,
 }: InboxEntry): InboxItem {
-  return {
+  return defined({
     id,
     integration: adapter,
     name,
     received_at: receivedAt.toISOString(),
     disposition: disposition ?? null,
-    ...(reason === undefined ? {} : { reason }),
-    ...(runId === undefined ? {} : { run_id: runId }),
-  };
+    reason,
+    run_id: runId,
+  });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { GUIDE_NEED_KINDS, type InstallationGuide } from "../../core/model/people/installation-guide.ts";
 
 const STEP = {
@@ -114,9 +115,11 @@ export function installationGuideItem(guide: InstallationGuide): z.output<typeof
       ...way,
       steps: steps.map(({ links, snippets, variables, ...step }) => ({
         ...step,
-        ...(links && { links: [...links] }),
-        ...(snippets && { snippets: [...snippets] }),
-        ...(variables && { variables: [...variables] }),
+        ...defined({
+          links: links ? [...links] : undefined,
+          snippets: snippets ? [...snippets] : undefined,
+          variables: variables ? [...variables] : undefined,
+        }),
       })),
     })),
     needs: [...needs],

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { Installation } from "../../core/model/people/installation.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
@@ -83,15 +84,15 @@ export type UpdateInstallationRequest = z.output<typeof UpdateInstallationReques
 
 export function installationItem(installation: Installation): InstallationItem {
   const { adapter, createdAt, enabled, externalId, id, name, offeredTo, problem, teamId } = installation;
-  return {
+  return defined({
     id,
     adapter,
     external_id: externalId,
-    ...(name === undefined ? {} : { name }),
+    name,
     enabled,
     team_uid: teamId,
-    ...(offeredTo === undefined ? {} : { offered_team_uid: offeredTo }),
-    ...(problem === undefined ? {} : { problem }),
+    offered_team_uid: offeredTo,
+    problem,
     created_at: createdAt.toISOString(),
-  };
+  });
 }

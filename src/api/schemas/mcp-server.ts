@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { McpServerConfig as Config } from "../../core/model/runs/run.ts";
 import { type McpServer, REDACTED } from "../../core/model/secrets/mcp-server.ts";
 import type { McpServerEdit } from "../../core/team/records/mcp-server-service.ts";
@@ -61,18 +62,18 @@ export const McpServerRequest = z
 export type McpServerRequest = z.output<typeof McpServerRequest>;
 
 export function mcpServerEditOf({ config, description, name }: McpServerRequest): McpServerEdit {
-  return { name, config: config as Config, ...(description === undefined ? {} : { description }) };
+  return defined({ name, config: config as Config, description });
 }
 
 export function mcpServerItem(server: McpServer): McpServerItem {
   const { config, createdAt, creatorId, description, id, name, updatedAt } = server;
-  return {
+  return defined({
     uid: id,
     name,
-    ...(description === undefined ? {} : { description }),
+    description,
     config: config as McpServerItem["config"],
     created_at: createdAt.toISOString(),
     updated_at: updatedAt.toISOString(),
     created_by: creatorId,
-  };
+  });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { withRedactedValues } from "../../core/model/secrets/sealed-values.ts";
 import { problemOfName } from "../../core/model/secrets/secret.ts";
 import type { KnownAgent, NamedAgentEdit } from "../../core/team/records/named-agent-service.ts";
@@ -155,14 +156,14 @@ export function namedAgentEditOf(request: UpdateNamedAgentRequest): NamedAgentEd
   const config = Object.entries(CONFIG_NAMES).flatMap(([member, configName]) =>
     setMember(configName, request[member as keyof typeof CONFIG_NAMES]),
   );
-  return {
+  return defined({
     config: Object.fromEntries(config),
     others: Object.fromEntries(UNUSED_NAMES.flatMap((member) => setMember(member, request[member]))),
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description: description === "" ? null : description }),
-    ...(secrets === undefined ? {} : { secretNames: [...new Set(secrets.map((secret) => secret.name))] }),
-    ...(on_behalf_of_enabled === undefined ? {} : { onBehalfOfEnabled: on_behalf_of_enabled }),
-  };
+    name,
+    description: description === undefined ? undefined : description === "" ? null : description,
+    secretNames: secrets === undefined ? undefined : [...new Set(secrets.map((secret) => secret.name))],
+    onBehalfOfEnabled: on_behalf_of_enabled,
+  });
 }
 
 /** The path of a configuration's member, by the names of a request. */
@@ -191,7 +192,7 @@ export function namedAgentItem({ agent, principal }: KnownAgent, isUsable: boole
     secrets: secretNames.map((name) => ({ name })),
     skills: (config.skills as string[] | undefined) ?? [],
     on_behalf_of_enabled: onBehalfOfEnabled,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { type LoggedNotice, NOTICE_KINDS, NOTICE_STATES } from "../../core/ports/stores/notice-log.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./page-info.ts";
@@ -70,16 +71,16 @@ export type ListNoticesResponse = z.output<typeof ListNoticesResponse>;
 
 export function noticeItem(notice: LoggedNotice): NoticeItem {
   const { deliveredAt, error, permalink, runId } = notice;
-  return {
+  return defined({
     id: notice.id,
-    ...(runId === undefined ? {} : { run_id: runId }),
+    run_id: runId,
     thread_id: notice.threadId,
     kind: notice.kind,
     state: notice.state,
     attempts: notice.attempts,
     created_at: notice.createdAt.toISOString(),
-    ...(deliveredAt === undefined ? {} : { delivered_at: deliveredAt.toISOString() }),
-    ...(error === undefined ? {} : { error }),
-    ...(permalink === undefined ? {} : { permalink }),
-  };
+    delivered_at: deliveredAt?.toISOString(),
+    error,
+    permalink,
+  });
 }

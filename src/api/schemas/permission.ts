@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { PERMISSION_KINDS, type PermissionRequest } from "../../core/model/runs/agent-update.ts";
 import type { ListedRun } from "../../core/model/runs/run.ts";
 import { Timestamp } from "./text.ts";
@@ -57,15 +58,15 @@ export function permissionMember(run: ListedRun): { readonly permission?: z.outp
 
 function questionMembers({ truncated, options, paths, permissionId, ...others }: PermissionRequest) {
   const { command, diff, input, reason, title } = others;
-  return {
+  return defined({
     permission_id: permissionId,
     title,
     options: options.map(({ kind, name, optionId }) => ({ option_id: optionId, name, kind })),
-    ...(command === undefined ? {} : { command }),
-    ...(paths === undefined ? {} : { paths: [...paths] }),
-    ...(diff === undefined ? {} : { diff }),
-    ...(input === undefined ? {} : { input }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(truncated === true ? { truncated: true } : {}),
-  };
+    command,
+    paths: paths === undefined ? undefined : [...paths],
+    diff,
+    input,
+    reason,
+    truncated: truncated === true ? true : undefined,
+  });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { PrincipalId } from "../../core/basics/ids.ts";
 import { PRINCIPAL_TYPES } from "../../core/model/people/principal.ts";
 import type { Condition, Considered, Verdict } from "../../core/model/policies/evaluate-policies.ts";
@@ -266,11 +267,11 @@ function matchOf(request: PolicyMatch): Match {
   const { principal_types: principalTypes, principals, request_kinds: requestKinds, ...match } = request;
   return {
     ...match,
-    ...(principals === undefined
-      ? {}
-      : { principals: principals.map((uid) => uid.toLowerCase() as PrincipalId) }),
-    ...(principalTypes === undefined ? {} : { principalTypes }),
-    ...(requestKinds === undefined ? {} : { requestKinds }),
+    ...defined({
+      principals: principals?.map((uid) => uid.toLowerCase() as PrincipalId),
+      principalTypes,
+      requestKinds,
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { PRINCIPAL_TYPES, type Principal, type Viewer } from "../../core/model/people/principal.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
@@ -102,15 +103,15 @@ export type UpdatePrincipalRequest = z.output<typeof UpdatePrincipalRequest>;
 export function principalItem(principal: Principal, viewer: Viewer): PrincipalItem {
   const { administrator, createdAt, disabled, displayName, email, id, photoUrl, teamId, type } = principal;
   const seesEmail = email !== undefined && (viewer.administrator || viewer.id === id);
-  return {
+  return defined({
     uid: id,
     team_uid: teamId,
     type,
-    ...(displayName === undefined ? {} : { display_name: displayName }),
-    ...(seesEmail ? { email } : {}),
-    ...(photoUrl === undefined ? {} : { photo_url: photoUrl }),
+    display_name: displayName,
+    email: seesEmail ? email : undefined,
+    photo_url: photoUrl,
     administrator,
     disabled,
     created_at: createdAt.toISOString(),
-  };
+  });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { FILE_STATUSES, type RepositoryChanges } from "../../core/model/workspaces/repository-changes.ts";
 
 const ChangedFile = z
@@ -63,17 +64,17 @@ export function repositoryChangesItemOf(
   diffUrl: string,
 ): z.output<typeof RepositoryChangesItem> {
   const { base, branch, files, head = null, isTruncated, name, owner, pullRequest } = changes;
-  return {
+  return defined({
     repository: `${owner}/${name}`,
-    ...(branch === undefined ? {} : { branch }),
+    branch,
     base,
     head,
-    ...(pullRequest === undefined ? {} : { pull_request: pullRequest }),
+    pull_request: pullRequest,
     files: files.map(({ oldPath, ...file }) => ({
       ...file,
-      ...(oldPath === undefined ? {} : { old_path: oldPath }),
+      ...defined({ old_path: oldPath }),
     })),
-    ...(isTruncated ? { truncated: true } : {}),
+    truncated: isTruncated ? true : undefined,
     diff_url: diffUrl,
-  };
+  });
 }

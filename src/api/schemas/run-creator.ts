@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { PrincipalId } from "../../core/basics/ids.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
 import { RUN_ITEM_EXAMPLE } from "./run-examples.ts";
@@ -21,11 +22,5 @@ export type RunCreatorInfo = z.output<typeof RunCreatorInfo>;
 /** The id is present even if the principal was deleted. */
 export function creatorInfo(uid: PrincipalId, creator: Principal | undefined): RunCreatorInfo {
   const { type = "user", displayName, email, photoUrl } = creator ?? {};
-  return {
-    uid,
-    type,
-    ...(displayName === undefined ? {} : { display_name: displayName }),
-    ...(email === undefined ? {} : { email }),
-    ...(photoUrl === undefined ? {} : { photo_url: photoUrl }),
-  };
+  return defined({ uid, type, display_name: displayName, email, photo_url: photoUrl });
 }

@@ -141,7 +141,10 @@ export const RUN_EVENT_KINDS: Kinds = {
   "run.state": {
     says: "The state of the run changed.",
     members: {
-      ...{ from: RunState, to: RunState, reason: maybe("The reason, for people."), status: Status },
+      from: RunState,
+      to: RunState,
+      reason: maybe("The reason, for people."),
+      status: Status,
       outcome: RunOutcome.optional().describe("What came of the run, if it ended."),
     },
   },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
 import { FOLLOW_UP_DELIVERIES, type FollowUp, RUN_MODES } from "../../core/model/runs/run.ts";
 import { isWaitingForApproval } from "../../core/runs/approval.ts";
@@ -95,10 +96,9 @@ export function runFollowupOf(followUp: FollowUp, author: Principal | undefined)
     delivery: followUp.delivery,
     visibility: followUp.private ? "private" : "thread",
     status: statusOf(followUp),
-    ...(mode === undefined ? {} : { mode }),
-    ...(turn === undefined ? {} : { turn }),
+    ...defined({ mode, turn }),
     ...approvalMember(followUp.approval),
-    ...(editedAt === undefined ? {} : { edited_at: editedAt.toISOString() }),
+    ...defined({ edited_at: editedAt?.toISOString() }),
   };
 }
 

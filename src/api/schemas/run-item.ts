@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { ERROR_CODES, FAILURE_REASONS } from "../../core/basics/errors.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
 import type { ConfigLayer, ListedRun, RunConfig } from "../../core/model/runs/run.ts";
@@ -253,10 +254,12 @@ export function runItemOf(run: ListedRun, context: RunItemContext): RunItem {
     scope: run.teamOwned ? { type: "Team" } : { type: "User", uid: run.creatorId },
     // Workers execute all runs, wherever the request came from.
     execution_location: "REMOTE",
-    ...(artifacts.length === 0 ? {} : { artifacts: artifacts.map(artifactItemOf) }),
-    ...(waitingFor === undefined ? {} : { waiting_for: waitingForItem(waitingFor, deciders) }),
+    ...defined({
+      artifacts: artifacts.length === 0 ? undefined : artifacts.map(artifactItemOf),
+      waiting_for: waitingFor === undefined ? undefined : waitingForItem(waitingFor, deciders),
+    }),
     ...pullRequestStatusOf(run, isList),
-    ...(result === undefined ? {} : { result: resultItem(result) }),
+    ...defined({ result: result === undefined ? undefined : resultItem(result) }),
     ...outcomeMember(run, sessionLink),
     ...optionalMembers(run, now),
   };
@@ -287,33 +290,33 @@ function isRequested(layer: ConfigLayer | undefined): boolean {
 
 function agentOf({ agent, agentVersion, config }: ListedRun): RunItem["agent"] {
   const modelId = config.harness?.model_id ?? config.model_id;
-  return {
-    name: agent,
-    ...(agentVersion === undefined ? {} : { version: agentVersion }),
-    ...(modelId === undefined ? {} : { model_id: modelId }),
-  };
+  return defined({ name: agent, version: agentVersion, model_id: modelId });
 }
 
 function resultItem({ isTruncated, text, turn }: RunResult): RunItem["result"] {
-  return { text, turn, ...(isTruncated ? { truncated: true } : {}) };
+  return defined({ text, turn, truncated: isTruncated ? true : undefined });
 }
 
 function optionalMembers(run: ListedRun, now: Date): Partial<RunItem> {
   const [parentId] = run.ancestorIds;
   const { skillSnapshot: skill, startedAt, statusMessage, triggerUrl, metadata, provenance, warnings } = run;
   return {
-    ...(startedAt === undefined ? {} : { run_time: durationOf(startedAt, run.endedAt ?? now) }),
-    ...(statusMessage === undefined ? {} : { status_message: statusOf(statusMessage) }),
-    ...(skill === undefined ? {} : { agent_skill: skillOf(skill) }),
-    ...(triggerUrl === undefined ? {} : { trigger_url: triggerUrl }),
+    ...defined({
+      run_time: startedAt === undefined ? undefined : durationOf(startedAt, run.endedAt ?? now),
+      status_message: statusMessage === undefined ? undefined : statusOf(statusMessage),
+      agent_skill: skill === undefined ? undefined : skillOf(skill),
+      trigger_url: triggerUrl,
+    }),
     ...scheduleOf(run),
     ...approvalMember(run.approval),
     ...permissionMember(run),
-    ...(warnings === undefined ? {} : { warnings: [...warnings] }),
-    ...(parentId === undefined ? {} : { parent_run_id: parentId }),
-    ...(isEmpty(metadata) ? {} : { metadata }),
+    ...defined({
+      warnings: warnings === undefined ? undefined : [...warnings],
+      parent_run_id: parentId,
+      metadata: isEmpty(metadata) ? undefined : metadata,
+    }),
     ...usageOf(run),
-    ...(isEmpty(provenance) ? {} : { provenance }),
+    ...defined({ provenance: isEmpty(provenance) ? undefined : provenance }),
   };
 }
 
@@ -327,10 +330,7 @@ function usageOf({ totalTokens, costUsd }: ListedRun): Pick<RunItem, "request_us
     return {};
   }
   return {
-    request_usage: {
-      total_tokens: totalTokens,
-      ...(costUsd === undefined ? {} : { inference_cost_usd: costUsd }),
-    },
+    request_usage: defined({ total_tokens: totalTokens, inference_cost_usd: costUsd }),
   };
 }
 
@@ -353,13 +353,7 @@ function statusOf({
   remedy,
   retryable,
 }: NonNullable<ListedRun["statusMessage"]>): RunItem["status_message"] {
-  return {
-    message,
-    ...(errorCode === undefined ? {} : { error_code: errorCode }),
-    ...(retryable === undefined ? {} : { retryable }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(remedy === undefined ? {} : { remedy }),
-  };
+  return defined({ message, error_code: errorCode, retryable, reason, remedy });
 }
 
 function durationOf(from: Date, to: Date): string {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { PULL_REQUEST_STATES } from "../../core/model/repositories/pull-request-status.ts";
 import type { ListedRun } from "../../core/model/runs/run.ts";
 import { outcomeOf, patchLink } from "../../core/model/runs/run-outcome.ts";
@@ -66,12 +67,10 @@ export function runOutcomeItem(run: ListedRun, sessionLink: string): RunOutcome 
   if (summary === undefined) {
     return undefined;
   }
-  return {
+  return defined({
     summary,
-    ...(pullRequest === undefined ? {} : { pull_request: pullRequest }),
-    ...(changes === undefined ? {} : { changes }),
-    ...(refused === undefined
-      ? {}
-      : { refused: refused.map((part) => ({ ...part, patch_url: patchLink(sessionLink) })) }),
-  };
+    pull_request: pullRequest,
+    changes,
+    refused: refused?.map((part) => ({ ...part, patch_url: patchLink(sessionLink) })),
+  });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { FOLLOW_UP_DELIVERIES, RUN_MODES } from "../../core/model/runs/run.ts";
 import { RUN_STATES } from "../../core/model/runs/states.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
@@ -246,10 +247,5 @@ export const RunFollowupResponse = z
   });
 
 export function followUpResponseOf({ answered, followUpId, questionOpen, run: { state } }: FollowUpResult) {
-  return {
-    state,
-    ...(followUpId === undefined ? {} : { followup_id: followUpId }),
-    ...(answered === undefined ? {} : { answered }),
-    ...(questionOpen === undefined ? {} : { question_open: questionOpen }),
-  };
+  return defined({ state, followup_id: followUpId, answered, question_open: questionOpen });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { PrincipalId } from "../../core/basics/ids.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
 import type { RunConfig } from "../../core/model/runs/run.ts";
@@ -135,9 +136,16 @@ export function scheduleEditOf(request: ScheduleUpdateRequest) {
     metadata = {},
   } = request;
   return {
-    ...{ name, cron, prompt, enabled, config: config as RunConfig, metadata },
-    ...(mode === undefined ? {} : { mode }),
-    ...(agent_uid === undefined ? {} : { agentUid: requireId<PrincipalId>(agent_uid, "agent") }),
+    name,
+    cron,
+    prompt,
+    enabled,
+    config: config as RunConfig,
+    metadata,
+    ...defined({
+      mode,
+      agentUid: agent_uid === undefined ? undefined : requireId<PrincipalId>(agent_uid, "agent"),
+    }),
   };
 }
 
@@ -154,18 +162,21 @@ export function scheduleItem(
   const { agentUid, config, cron, enabled, id, lastSpawnError, metadata, mode, name, prompt } = schedule;
   const { createdAt, creatorId, lastEditorId, teamOwned, updatedAt } = schedule;
   return {
-    ...{ id, name, cron_schedule: cron, enabled, prompt },
-    ...(mode === undefined ? {} : { mode }),
-    ...(agentUid === undefined ? {} : { agent_uid: agentUid }),
+    id,
+    name,
+    cron_schedule: cron,
+    enabled,
+    prompt,
+    ...defined({ mode, agent_uid: agentUid }),
     created_at: createdAt.toISOString(),
     updated_at: updatedAt.toISOString(),
     agent_config: withRedactedValues(config),
     ...environmentIn(environments.get(config.environment_id ?? "")),
-    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...defined({ metadata: Object.keys(metadata).length === 0 ? undefined : metadata }),
     created_by: creatorInfo(creatorId, people.get(creatorId)),
     updated_by: creatorInfo(lastEditorId, people.get(lastEditorId)),
     history: historyOf(schedule),
-    ...(lastSpawnError === undefined ? {} : { last_spawn_error: lastSpawnError }),
+    ...defined({ last_spawn_error: lastSpawnError }),
     scope: teamOwned ? { type: "Team" } : { type: "User", uid: creatorId },
   };
 }
@@ -175,10 +186,7 @@ function environmentIn(environment: Environment | undefined): Pick<ScheduleItem,
 }
 
 function historyOf({ lastRanAt, nextRunAt }: Schedule): NonNullable<ScheduleItem["history"]> {
-  return {
-    ...(lastRanAt === undefined ? {} : { last_ran: lastRanAt.toISOString() }),
-    ...(nextRunAt === undefined ? {} : { next_run: nextRunAt.toISOString() }),
-  };
+  return defined({ last_ran: lastRanAt?.toISOString(), next_run: nextRunAt?.toISOString() });
 }
 
 interface Work {

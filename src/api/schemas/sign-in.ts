@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { SIGN_IN_METHODS, type SignIn } from "../../core/model/people/sign-in.ts";
 import { Timestamp } from "./text.ts";
 
@@ -48,15 +49,15 @@ export const ListSignInsResponse = z
 /** `currentId` is the sign-in of the request. */
 export function signInItem(signIn: SignIn, currentId: string | undefined): SignInItem {
   const { address, id, method, principalId, userAgent } = signIn;
-  return {
+  return defined({
     id,
     principal_uid: principalId,
     method,
     created_at: signIn.createdAt.toISOString(),
     last_seen_at: signIn.lastSeenAt.toISOString(),
     expires_at: signIn.expiresAt.toISOString(),
-    ...(address === undefined ? {} : { address }),
-    ...(userAgent === undefined ? {} : { user_agent: userAgent }),
+    address,
+    user_agent: userAgent,
     current: id === currentId,
-  };
+  });
 }

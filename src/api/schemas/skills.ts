@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { parseRepositoryName } from "../../core/model/repositories/repository-name.ts";
 import { skillId } from "../../core/model/skills/skill.ts";
 import {
@@ -98,12 +99,12 @@ export function agentSkillOf({ name, variants }: SkillGroup): ListAgentsResponse
 
 function variantOf({ environments, lastRunAt, skill }: SkillVariant): z.output<typeof AgentSkillVariant> {
   const { owner, name } = skill.repository;
-  return {
+  return defined({
     id: skillId(skill),
     base_prompt: skill.basePrompt,
     description: skill.description,
     environments: environments.map(({ id, config }) => ({ uid: id, name: config.name })),
     source: { owner, name, skill_path: skill.path },
-    ...(lastRunAt === undefined ? {} : { last_run_timestamp: lastRunAt.toISOString() }),
-  };
+    last_run_timestamp: lastRunAt?.toISOString(),
+  });
 }

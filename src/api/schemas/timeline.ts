@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { TimelineEntry } from "../../core/requests/conversations/timeline.ts";
 import { membersWithApiNames } from "./event-names.ts";
 import { nameUuid } from "./name-uuid.ts";
@@ -41,14 +42,14 @@ export type RunTimeline = z.output<typeof RunTimeline>;
 export function timelineEventOf({ event, attempt }: TimelineEntry): z.output<typeof TimelineEvent> {
   const { runId, seq, at, body } = event;
   const { kind, ...payload } = body;
-  return {
+  return defined({
     event_uuid: nameUuid(`${runId}/${seq}`),
     run_id: runId,
-    ...(attempt === undefined ? {} : { execution_id: nameUuid(`${runId}/attempt/${attempt}`) }),
+    execution_id: attempt === undefined ? undefined : nameUuid(`${runId}/attempt/${attempt}`),
     event_type: kind,
     occurred_at: at.toISOString(),
-    ...(Object.keys(payload).length === 0 ? {} : { payload: membersWithApiNames(withoutWords(payload)) }),
-  };
+    payload: Object.keys(payload).length === 0 ? undefined : membersWithApiNames(withoutWords(payload)),
+  });
 }
 
 /** Removes the final answer of a turn, which may be long. The conversation contains it. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { USAGE_GROUPS, type UsageRow } from "../../core/model/usage/usage.ts";
 import { RunSourceType } from "./run-item.ts";
 
@@ -87,17 +88,23 @@ export function usageItem(row: UsageRow): z.output<typeof UsageItem> {
   const { creatorId, environmentId, model, successRate, medianSecondsToResult, p95SecondsToResult } = row;
   const { day, source, repository, agent, runs, succeeded, failed, runSeconds, totalTokens, costUsd } = row;
   return {
-    ...(day === undefined ? {} : { day }),
-    ...(source === undefined ? {} : { source }),
-    ...(creatorId === undefined ? {} : { creator_uid: creatorId }),
-    ...(environmentId === undefined ? {} : { environment_id: environmentId }),
-    ...(repository === undefined ? {} : { repository }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(model === undefined ? {} : { model_id: model }),
-    ...{ runs, succeeded, failed },
-    ...(successRate === undefined ? {} : { success_rate: successRate }),
-    ...(medianSecondsToResult === undefined ? {} : { median_seconds_to_result: medianSecondsToResult }),
-    ...(p95SecondsToResult === undefined ? {} : { p95_seconds_to_result: p95SecondsToResult }),
+    ...defined({
+      day,
+      source,
+      creator_uid: creatorId,
+      environment_id: environmentId,
+      repository,
+      agent,
+      model_id: model,
+    }),
+    runs,
+    succeeded,
+    failed,
+    ...defined({
+      success_rate: successRate,
+      median_seconds_to_result: medianSecondsToResult,
+      p95_seconds_to_result: p95SecondsToResult,
+    }),
     run_seconds: runSeconds,
     total_tokens: totalTokens,
     inference_cost_usd: costUsd,

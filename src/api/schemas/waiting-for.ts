@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { Deciders } from "../../core/requests/deciders.ts";
 import { WAIT_REASONS, type WaitingFor } from "../../core/upkeep/waiting-for.ts";
 import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
@@ -41,5 +42,5 @@ function decidersMember(deciders: Deciders | undefined): Pick<RunWaitingFor, "de
   }
   const { mayDecide, people } = deciders;
   const named = people.map((member) => creatorInfo(member.id, member));
-  return { may_decide: mayDecide, ...(mayDecide ? {} : { deciders: named }) };
+  return defined({ may_decide: mayDecide, deciders: mayDecide ? undefined : named });
 }

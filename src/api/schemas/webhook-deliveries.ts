@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import {
   type WebhookDelivery as Delivery,
   type WebhookTry as Try,
@@ -117,10 +118,9 @@ export function webhookDeliveryOf(delivery: Delivery): WebhookDelivery {
     ...(about === undefined ? {} : { run_id: about.runId, seq: about.seq }),
     state: delivery.state,
     tries: delivery.tries,
-    ...(error === undefined ? {} : { error }),
-    ...(dueAt === undefined ? {} : { next_try_at: dueAt.toISOString() }),
+    ...defined({ error, next_try_at: dueAt?.toISOString() }),
     created_at: delivery.createdAt.toISOString(),
-    ...(settledAt === undefined ? {} : { settled_at: settledAt.toISOString() }),
+    ...defined({ settled_at: settledAt?.toISOString() }),
   };
 }
 
@@ -129,11 +129,5 @@ export function webhookDeliveryDetailOf(delivery: TriedWebhook): z.output<typeof
 }
 
 function tryOf({ at, durationMs, error, number, status }: Try): z.output<typeof WebhookTry> {
-  return {
-    number,
-    at: at.toISOString(),
-    duration_ms: durationMs,
-    ...(status === undefined ? {} : { status }),
-    ...(error === undefined ? {} : { error }),
-  };
+  return defined({ number, at: at.toISOString(), duration_ms: durationMs, status, error });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { RUN_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from "../../core/model/webhooks/event-types.ts";
 import type { WebhookEndpoint } from "../../core/model/webhooks/webhook-endpoint.ts";
 import type { WebhookInput } from "../../core/team/webhooks/webhook-service.ts";
@@ -147,10 +148,12 @@ export const ListWebhooksResponse = z
 /** An empty list of events means the default, like an absent one. */
 export function webhookChangesOf({ url, description, events, enabled }: z.output<typeof WebhookChange>) {
   const changes: Partial<WebhookInput> = {
-    ...(url === undefined ? {} : { url }),
-    ...(description === undefined ? {} : { description }),
-    ...(events === undefined ? {} : { events: events.length === 0 ? RUN_EVENT_TYPES : events }),
-    ...(enabled === undefined ? {} : { enabled }),
+    ...defined({
+      url,
+      description,
+      events: events === undefined ? undefined : events.length === 0 ? RUN_EVENT_TYPES : events,
+      enabled,
+    }),
   };
   return changes;
 }
@@ -167,12 +170,14 @@ export function webhookOf(endpoint: WebhookEndpoint, now: Date): Webhook {
   return {
     id: endpoint.id,
     url: endpoint.url,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     events: [...endpoint.events],
     enabled: endpoint.enabled,
-    ...(disabledReason === undefined ? {} : { disabled_reason: disabledReason }),
-    ...(failingSince === undefined ? {} : { failing_since: failingSince.toISOString() }),
-    ...(previousEnd === undefined ? {} : { previous_secret_expires_at: previousEnd.toISOString() }),
+    ...defined({
+      disabled_reason: disabledReason,
+      failing_since: failingSince?.toISOString(),
+      previous_secret_expires_at: previousEnd?.toISOString(),
+    }),
     created_by: createdBy,
     created_at: createdAt.toISOString(),
     updated_at: updatedAt.toISOString(),

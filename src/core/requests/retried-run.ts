@@ -1,3 +1,4 @@
+import { defined } from "../basics/defined.ts";
 import { AppError } from "../basics/errors.ts";
 import type { RunId } from "../basics/ids.ts";
 import type { Viewer } from "../model/people/principal.ts";
@@ -33,7 +34,7 @@ export async function retriedRun(
       inputs,
       ...(await continuedRunOf({ runs, storage }, run, creator)),
     }),
-    ...(agent === undefined ? {} : { agentUid: agent.id }),
+    ...defined({ agentUid: agent?.id }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from "../basics/defined.ts";
 import type { Digest } from "../basics/digest.ts";
 import { AppError } from "../basics/errors.ts";
 import type { PrincipalId } from "../basics/ids.ts";
@@ -306,12 +307,12 @@ function hold(
   const { delivery = "queue", files = [], private: isPrivate = false, source = "API", ...others } = input;
   const followUp = {
     ...others,
-    ...(files.length === 0 ? {} : { files: filesOfFollowUp(id, files) }),
+    ...defined({ files: files.length === 0 ? undefined : filesOfFollowUp(id, files) }),
     // A guest's message never reaches a turn whose agent may have personal secrets.
     delivery: input.byGuest === true && delivery === "steer" ? "queue" : delivery,
     private: isPrivate,
     source,
-    ...(approval === undefined ? {} : { approval }),
+    ...defined({ approval }),
   } as const;
   return edit.addFollowUp(followUp, id);
 }

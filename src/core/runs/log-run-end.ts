@@ -1,3 +1,4 @@
+import { defined } from "../basics/defined.ts";
 import type { Log } from "../basics/log.ts";
 import type { Run } from "../model/runs/run.ts";
 import { isEnded } from "../model/runs/states.ts";
@@ -15,15 +16,20 @@ export function logRunEnd(log: Log, run: Run, worker?: string): void {
   const code = statusMessage?.errorCode;
   const reason = statusMessage?.reason;
   log.info("run.ended", {
-    ...{ runId: id, state },
-    ...(code === undefined ? {} : { code }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(startedAt === undefined || endedAt === undefined
-      ? {}
-      : { durationMs: endedAt.getTime() - startedAt.getTime() }),
-    ...{ costUsd: costUsd ?? 0, tokens: totalTokens, agent },
-    ...(agentVersion === undefined ? {} : { agentVersion }),
-    ...(worker === undefined ? {} : { worker }),
+    runId: id,
+    state,
+    ...defined({
+      code,
+      reason,
+      durationMs:
+        startedAt === undefined || endedAt === undefined
+          ? undefined
+          : endedAt.getTime() - startedAt.getTime(),
+    }),
+    costUsd: costUsd ?? 0,
+    tokens: totalTokens,
+    agent,
+    ...defined({ agentVersion, worker }),
     attempt,
   });
 }

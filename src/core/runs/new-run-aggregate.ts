@@ -1,3 +1,4 @@
+import { defined } from "../basics/defined.ts";
 import type { Approval, Run, RunDefinition } from "../model/runs/run.ts";
 import type { RunAggregate } from "../ports/stores/run-store.ts";
 import { approvalMessage } from "./approval.ts";
@@ -22,7 +23,7 @@ export function newRunAggregate(
     attempt: 0,
     lostAttempts: 0,
     totalTokens: 0,
-    ...(othersWrote === true ? { othersWrote } : {}),
+    ...defined({ othersWrote: othersWrote === true ? othersWrote : undefined }),
   } as const;
   const run: Run = { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: 0 };
   return { run, waiting: [], taken: [], threads: [], leaseOver: false };

@@ -1,3 +1,4 @@
+import { defined } from "../basics/defined.ts";
 import { withHiddenShown } from "../basics/hidden-characters.ts";
 import { countChecks } from "../model/repositories/pull-request-status.ts";
 import {
@@ -58,12 +59,14 @@ export class NoticeWriter {
       sessionLink: this.sessionLink(run),
       workspace: this.#workspaceOn(run),
       ...activityOn(run, now),
-      ...(shortfall === undefined ? {} : { shortfall }),
+      ...defined({ shortfall }),
       ...(pullRequest === undefined ? {} : { pullRequest, ...pullRequestStatusOn(run) }),
-      ...(costUsd === undefined ? {} : { costUsd }),
-      ...(message === undefined ? {} : { message: withHiddenShown(message) }),
-      ...(question === undefined ? {} : { question: cardQuestion(question) }),
-      ...(approval === undefined ? {} : { approval }),
+      ...defined({
+        costUsd,
+        message: message === undefined ? undefined : withHiddenShown(message),
+        question: question === undefined ? undefined : cardQuestion(question),
+        approval,
+      }),
     };
   }
 
@@ -147,11 +150,7 @@ function workspaceOn(run: Run): CardWorkspace {
     ...(home === undefined ? [] : [`${home.owner}/${home.name}`]),
   ];
   const reason = forkReason(run) ?? reasonOf(provenance, config) ?? (home && "where the request was made");
-  return {
-    ...(named === undefined ? {} : { environment: named.name }),
-    repositories: [...new Set(repositories)],
-    ...(reason === undefined ? {} : { reason }),
-  };
+  return defined({ environment: named?.name, repositories: [...new Set(repositories)], reason });
 }
 
 /** Says before the work begins how it comes back, because nothing can be pushed to the fork. */
@@ -180,11 +179,11 @@ function activityOn(
 ): Pick<RunCard, "elapsedSeconds" | "plan" | "step"> {
   const { plan, since, step } = activity ?? {};
   const elapsedMs = since && (endedAt ?? now).getTime() - since.getTime();
-  return {
-    ...(plan === undefined ? {} : { plan }),
-    ...(step === undefined ? {} : { step }),
-    ...(elapsedMs === undefined ? {} : { elapsedSeconds: Math.max(0, Math.round(elapsedMs / 1_000)) }),
-  };
+  return defined({
+    plan,
+    step,
+    elapsedSeconds: elapsedMs === undefined ? undefined : Math.max(0, Math.round(elapsedMs / 1_000)),
+  });
 }
 
 /** The status of an earlier pull request says nothing about the newest. */

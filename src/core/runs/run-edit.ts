@@ -1,3 +1,4 @@
+import { defined } from "../basics/defined.ts";
 import { newId, type PrincipalId } from "../basics/ids.ts";
 import type { PullRequestStatus } from "../model/repositories/pull-request-status.ts";
 import type { RunEventBody } from "../model/runs/events.ts";
@@ -88,7 +89,7 @@ export class RunEdit {
     const changed = { state: to, stateSince: this.#tools.now, statusMessage: why.status };
     this.#progress = { ...this.#progress, ...changed, ...this.#stamps(to) };
     const outcome = outcomeOf(this.#progress);
-    this.record({ kind: "run.state", from, to, ...why, ...(outcome === undefined ? {} : { outcome }) });
+    this.record({ kind: "run.state", from, to, ...why, ...defined({ outcome }) });
     if (!isWorkedOn(to)) {
       this.#setStep(undefined);
     }
@@ -111,7 +112,7 @@ export class RunEdit {
     if (this.isPrivate || !isWorkedOn(this.#progress.state)) {
       return;
     }
-    this.set({ activity: { ...this.#progress.activity, ...(plan === undefined ? {} : { plan }) } });
+    this.set({ activity: { ...this.#progress.activity, ...defined({ plan }) } });
     this.#setStep(step);
   }
 
@@ -166,8 +167,9 @@ export class RunEdit {
   /** Replaces the request of a run that nothing works on yet. */
   rewriteRequest(request: { readonly prompt: string; readonly title: string }): void {
     const { prompt, title } = request;
-    const members = title === this.run.title ? (["prompt"] as const) : (["title", "prompt"] as const);
-    this.#details = { ...this.#details, prompt, ...(title === this.run.title ? {} : { title }) };
+    const changed = title === this.run.title ? undefined : title;
+    const members = changed === undefined ? (["prompt"] as const) : (["title", "prompt"] as const);
+    this.#details = { ...this.#details, prompt, ...defined({ title: changed }) };
     this.record({ kind: "run.updated", members });
     this.notices.changeCard();
   }
@@ -217,17 +219,14 @@ export class RunEdit {
   /** Stores the decision about the run, or about one follow-up. A refused follow-up is withdrawn. */
   decideApproval(approval: Approval, said: { readonly comment?: string }, followUp?: FollowUp): void {
     const { approved = false, decidedBy = "", id: approvalId, inputsHash } = approval;
-    const about = followUp === undefined ? {} : { followUpId: followUp.id };
+    const about = defined({ followUpId: followUp?.id });
     this.record({ kind: "approval.decided", approvalId, inputsHash, ...about, approved, decidedBy, ...said });
     this.set(approved && approval.executes !== undefined ? { executes: approval.executes } : {});
     if (followUp === undefined) {
       this.set({ approval });
     } else {
-      this.#followUps.replace({
-        ...followUp,
-        approval,
-        ...(approved ? {} : { withdrawnAt: this.#tools.now }),
-      });
+      const withdrawnAt = approved ? undefined : this.#tools.now;
+      this.#followUps.replace({ ...followUp, approval, ...defined({ withdrawnAt }) });
     }
     this.notices.changeCard();
   }

@@ -1,10 +1,11 @@
+import { defined } from "../basics/defined.ts";
 import type { Run } from "../model/runs/run.ts";
 import type { Job } from "../ports/queue.ts";
 import type { RunChange } from "../ports/stores/run-change.ts";
 
 /** The job of a queued run, for any worker or for workers of the name that the run asks for. */
 export function runJob({ id, config: { worker_host: host } }: Pick<Run, "id" | "config">): Job {
-  return { kind: "run", key: id, ...(host === undefined ? {} : { host }) };
+  return defined({ kind: "run", key: id, host });
 }
 
 /** A queued run without a lease gets a job, whatever queued it or released the lease. */
@@ -14,7 +15,7 @@ export function startJobs(
 ): readonly Job[] {
   const isChanged = events.some(({ body }) => body.kind === "run.state" || body.kind === "run.created");
   const isClaimable = run.state === "QUEUED" && (isChanged || lease === null);
-  return isClaimable ? [{ ...runJob(run), ...(afterMs > 0 ? { afterMs } : {}) }] : [];
+  return isClaimable ? [{ ...runJob(run), ...defined({ afterMs: afterMs > 0 ? afterMs : undefined }) }] : [];
 }
 
 /** One job for each thread that gets notices. */

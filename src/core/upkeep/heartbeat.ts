@@ -1,4 +1,5 @@
 import type { Clock, Stop } from "../basics/clock.ts";
+import { defined } from "../basics/defined.ts";
 import type { Log } from "../basics/log.ts";
 import type { DiskUse, Worker } from "../model/workers/worker.ts";
 import type { WorkerStore } from "../ports/stores/worker-store.ts";
@@ -46,6 +47,6 @@ export class Heartbeat {
   async #report(): Promise<void> {
     const { disk, log, worker, workers } = this.#deps;
     const diskUse = await disk?.look().catch((error) => log.warn("worker.disk.not_read", { error }));
-    await workers.beat({ ...worker, ...(diskUse && { diskUse }) });
+    await workers.beat({ ...worker, ...defined({ diskUse: diskUse ? diskUse : undefined }) });
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Log } from "../../core/basics/log.ts";
 import { hostWords } from "../../core/model/repositories/host-words.ts";
@@ -141,16 +142,18 @@ async function callAt(
   const { granted, isAdvertisement, service } = call;
   const access = service === "git-receive-pack" ? "write" : "read";
   const key = granted && (await keyFor(options, { granted, url: base, access }));
-  return (granted === undefined ? egress : upstream).send({
-    url: new URL(isAdvertisement ? `${base}/info/refs?service=${service}` : `${base}/${service}`),
-    method: call.request.method ?? "GET",
-    headers: {
-      ...only(call.request.headers, REQUEST_HEADERS),
-      ...(key === undefined ? {} : { authorization: key }),
-    },
-    signal: call.signal,
-    ...(body === undefined ? {} : { body }),
-  });
+  return (granted === undefined ? egress : upstream).send(
+    defined({
+      url: new URL(isAdvertisement ? `${base}/info/refs?service=${service}` : `${base}/${service}`),
+      method: call.request.method ?? "GET",
+      headers: {
+        ...only(call.request.headers, REQUEST_HEADERS),
+        ...defined({ authorization: key }),
+      },
+      signal: call.signal,
+      body,
+    }),
+  );
 }
 
 function drop({ body }: UpstreamResponse): void {

@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import type { RemoteMcpServer } from "../../core/ports/gateway.ts";
 import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
 import { forwardResponse } from "../forward-response.ts";
@@ -26,13 +27,15 @@ export function createMcpGateway({ limits, mcpServers, upstream }: McpGatewayOpt
     if (!METHODS.has(method)) {
       throw new Refusal(405, "MCP servers do not support this method.");
     }
-    const upstreamResponse = await upstream.send({
-      url: urlOf(server, rest, call.query),
-      method,
-      headers: headersFor(call, server),
-      signal: call.signal,
-      ...(hasBody(call.request) ? { body: bodyOf(call.request, limits.bodyBytes) } : {}),
-    });
+    const upstreamResponse = await upstream.send(
+      defined({
+        url: urlOf(server, rest, call.query),
+        method,
+        headers: headersFor(call, server),
+        signal: call.signal,
+        body: hasBody(call.request) ? bodyOf(call.request, limits.bodyBytes) : undefined,
+      }),
+    );
     if (upstreamResponse.status >= 300 && upstreamResponse.status < 400 && upstreamResponse.status !== 304) {
       upstreamResponse.body.on("error", () => undefined).destroy();
       throw new Refusal(

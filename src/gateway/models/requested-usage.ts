@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import type { SseEvent } from "./sse-events.ts";
 
@@ -20,7 +21,7 @@ export interface ChatBody {
 /** Any request that names its model. */
 export function unchanged(bytes: Buffer): ChatBody {
   const { model } = named.safeParse(parseJson(bytes.toString())).data ?? {};
-  return { bytes, ...(model === undefined ? {} : { model }), isUsageAdded: false };
+  return defined({ bytes, model, isUsageAdded: false });
 }
 
 /** Makes a streaming chat report its usage, which it does only on request. */

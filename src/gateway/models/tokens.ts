@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { Provider } from "./dialects.ts";
 
 export interface Tokens {
@@ -98,7 +99,7 @@ export const READERS: Readonly<Record<Provider, (value: unknown) => ReportedUsag
 };
 
 function usageOf(tokens: Tokens, model: string | undefined): ReportedUsage {
-  return { tokens, ...(model === undefined ? {} : { model }) };
+  return defined({ tokens, model });
 }
 
 /** Merges two reports about one response. Counts only grow, and some events report a part. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import { isPlainEmail } from "../../core/model/people/plain-name.ts";
 import { FIRST_TEAM } from "../../core/model/people/team.ts";
@@ -84,15 +85,14 @@ function accountOf({ claims, refreshToken }: Proof, config: Rules): ProvenAccoun
   const later = refreshToken === undefined ? undefined : { iss, sub, refreshToken, clientId, ...has };
   return {
     subject: `oidc:${iss}#${sub}`,
-    ...(name === undefined ? {} : { displayName: name }),
-    ...(email === undefined ? {} : { email }),
+    ...defined({ displayName: name, email }),
     ...(areLeftOut ? {} : { groups: groups ?? [], decidesAlone: true }),
     memberships: membershipsOf(groups ?? [], email, config),
     isAdministratorWith: (names, team) => {
       const entry = entryOf(names, config);
       return entry?.role === "administrator" && team.includes(entry.team);
     },
-    ...(later === undefined ? {} : { renewal: JSON.stringify(later) }),
+    ...defined({ renewal: later === undefined ? undefined : JSON.stringify(later) }),
     gaps: gapsOf(claims, email, areLeftOut),
   };
 }

@@ -10,6 +10,7 @@ import {
   fetchUserInfo,
   refreshTokenGrant,
 } from "openid-client";
+import { defined } from "../../core/basics/defined.ts";
 import { PersonNeeded, type SignInAttempt, unproven } from "../../core/ports/sign-in-provider.ts";
 import { ClientCredentials } from "./client-credentials.ts";
 import { errorCodeOf, reasonOf } from "./issuer-error.ts";
@@ -76,15 +77,18 @@ export class OpenIdClient {
   }
 
   async authorizationUrl({ isSilent, nonce, redirectUri, state, verifier }: SignInAttempt): Promise<URL> {
-    return buildAuthorizationUrl(await this.#configuration(), {
-      redirect_uri: redirectUri,
-      scope: this.#settings.scopes,
-      state,
-      nonce,
-      code_challenge: await calculatePKCECodeChallenge(verifier),
-      code_challenge_method: "S256",
-      ...(isSilent === true ? { prompt: "none" } : {}),
-    });
+    return buildAuthorizationUrl(
+      await this.#configuration(),
+      defined({
+        redirect_uri: redirectUri,
+        scope: this.#settings.scopes,
+        state,
+        nonce,
+        code_challenge: await calculatePKCECodeChallenge(verifier),
+        code_challenge_method: "S256",
+        prompt: isSilent === true ? "none" : undefined,
+      }),
+    );
   }
 
   /**

@@ -83,7 +83,11 @@ class BubblewrapSandbox implements Sandbox {
     const { dataDir, limits, path = SYSTEM_PATH, program = "bwrap" } = this.#options;
     const marker = makeMarker(dataDir);
     return new BubblewrapProcess(withPortForward(command), {
-      ...{ program, path, marker, limits, filter: FILTER },
+      program,
+      path,
+      marker,
+      limits,
+      filter: FILTER,
       places: this.#findPlaces(),
     });
   }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ProgramError } from "../../child-process/run-program.ts";
+import { defined } from "../../core/basics/defined.ts";
 import { parseImageName } from "../../core/model/workspaces/image-name.ts";
 import type { ImageSource } from "../../core/ports/image-source.ts";
 import { LIBRARY_PATH, type NodeProbe, nodeProbeArgs } from "./container-runtime.ts";
@@ -229,8 +230,10 @@ export function mergeEnvironments(
   return {
     ...environment,
     ...own,
-    ...(own.PATH === undefined && imagePath.length === 0 ? {} : { PATH: [...first, ...imagePath].join(":") }),
-    ...(needsLibraries ? { LD_LIBRARY_PATH: libraries } : {}),
+    ...defined({
+      PATH: own.PATH === undefined && imagePath.length === 0 ? undefined : [...first, ...imagePath].join(":"),
+      LD_LIBRARY_PATH: needsLibraries ? libraries : undefined,
+    }),
   };
 }
 

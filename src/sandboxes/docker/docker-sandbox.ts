@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import type { Log } from "../../core/basics/log.ts";
 import { DEFAULT_IMAGE_RULES, type ImageRules } from "../image-rules.ts";
 import { isOrphan, makeMarker, scopeOf } from "../marked-processes.ts";
@@ -126,11 +127,14 @@ class DockerSandbox implements Sandbox {
         ? this.#prepareDefault(defaultImage, signal)
         : this.images.prepare(command.image, signal),
     ]);
-    const line = await ControlChannel.open(await makeContainerFolder(dataDir, marker), {
-      argv: argvInside(command.argv),
-      env: mergeEnvironments(image, command.env),
-      ...(command.portForward === undefined ? {} : { portForward: command.portForward }),
-    });
+    const line = await ControlChannel.open(
+      await makeContainerFolder(dataDir, marker),
+      defined({
+        argv: argvInside(command.argv),
+        env: mergeEnvironments(image, command.env),
+        portForward: command.portForward,
+      }),
+    );
     const labels = this.#labelsOf(marker, command.label);
     const createArgs = containerArgs({ command, name, image, host, limits, labels, control: line.directory });
     return { line, createArgs };

@@ -1,4 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
+import { defined } from "../../core/basics/defined.ts";
 import { startHostProcess } from "../host-process.ts";
 import { sweepOrphans } from "../marked-processes.ts";
 import { imageRefused } from "../refused-process.ts";
@@ -35,12 +36,14 @@ function spawnSeatbelt(dataDir: string, command: SandboxCommand): SandboxProcess
   if (image !== undefined) {
     return imageRefused(image, "seatbelt");
   }
-  const profile = seatbeltProfile({
-    dataDir: realPath(dataDir),
-    readable: readable.flatMap((path) => [path, realPath(path)]),
-    writable: writable.map(realPath),
-    ...(hostPort === undefined ? {} : { hostPort }),
-  });
+  const profile = seatbeltProfile(
+    defined({
+      dataDir: realPath(dataDir),
+      readable: readable.flatMap((path) => [path, realPath(path)]),
+      writable: writable.map(realPath),
+      hostPort,
+    }),
+  );
   // The system's own directory for temporary files is outside of the sandbox.
   const own = { TMPDIR: env.HOME ?? cwd, ...env };
   const inside: SandboxCommand = { ...command, argv: [PROGRAM, "-p", profile, ...argv], env: own };

@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import type { Job, JobKind } from "../../core/ports/queue.ts";
 import type { JobInsert } from "../store-deps.ts";
 
@@ -74,8 +75,7 @@ export const JOB_INSERT: JobInsert = {
       queue: queueOf(job),
       key,
       // From now of the database: the clocks of the workers do not count.
-      ...(afterMs === undefined ? {} : { delay_seconds: Math.ceil(afterMs / 1_000) }),
-      ...(since === undefined ? {} : { since }),
+      ...defined({ delay_seconds: afterMs === undefined ? undefined : Math.ceil(afterMs / 1_000), since }),
     })),
   sql: `
     INSERT INTO pgboss.job (name, data, singleton_key, created_on, start_after, keep_until, policy, heartbeat_seconds,

@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import type { WebhookDelivery } from "../../core/model/webhooks/webhook-delivery.ts";
 import { CHANNELS, type PubSub } from "../../core/ports/pubsub.ts";
 import type {
@@ -20,11 +21,7 @@ export class PrismaWebhookHistory implements WebhookHistory {
   }
 
   async list({ after, endpointId, limit, state }: WebhookDeliveryQuery): Promise<readonly WebhookDelivery[]> {
-    const where = {
-      endpointId,
-      ...(state === undefined ? {} : { state }),
-      ...(after === undefined ? {} : { id: { lt: after } }),
-    };
+    const where = defined({ endpointId, state, id: after === undefined ? undefined : { lt: after } });
     const rows = await this.#database.query((client) =>
       client.webhookDelivery.findMany({ where, orderBy: { id: "desc" }, take: limit }),
     );

@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { RepositoryName } from "../../core/model/repositories/repository-name.ts";
 import { SCRIPT_ENDS } from "./change-scripts.ts";
@@ -13,10 +14,7 @@ export function changeProblem(
 ): AppError {
   const said = errorText === "" ? "" : ` ${errorText}`;
   const problem = (why: string, remedy?: string) =>
-    new AppError("operation_not_supported", `${why}${said}`, {
-      retryable: false,
-      ...(remedy === undefined ? {} : { remedy }),
-    });
+    new AppError("operation_not_supported", `${why}${said}`, defined({ retryable: false, remedy }));
   const repository = `${owner}/${name}`;
   if (exit === "time-out") {
     return problem(`The changes in ${repository} were not found in time.`);

@@ -169,19 +169,16 @@ class RunChanges {
     const own = { ...identityOf(committer), MESSAGE: message.slice(0, MESSAGE_CHARS) };
     return runScript(
       {
-        ...{
-          sandbox,
-          runWorkspace: this.#runWorkspace,
-          script: PUSH,
-          args: [folder, commit, url, branch, force],
-          inputs: inputsOf(cloned),
-        },
-        ...{
-          env: { ...variablesOf(this.#runWorkspace.gateway), ...own },
-          hasPortForward: true,
-          writable: [],
-        },
-        ...{ maxOutputBytes: WORDS_BYTES, timeoutMs: this.#limits.pushMs },
+        sandbox,
+        runWorkspace: this.#runWorkspace,
+        script: PUSH,
+        args: [folder, commit, url, branch, force],
+        inputs: inputsOf(cloned),
+        env: { ...variablesOf(this.#runWorkspace.gateway), ...own },
+        hasPortForward: true,
+        writable: [],
+        maxOutputBytes: WORDS_BYTES,
+        timeoutMs: this.#limits.pushMs,
       },
       this.#path,
     );
@@ -198,15 +195,16 @@ class RunChanges {
     const objects = await this.#snapshots.objectsOf(folder);
     return runScript(
       {
-        ...{
-          sandbox: this.#options.sandbox,
-          runWorkspace: this.#runWorkspace,
-          script,
-          args: [folder, commit, ...args],
-          inputs: { ...inputsOf(cloned), ...inputs },
-        },
-        ...{ env: { OBJECTS: objects }, hasPortForward: false, writable: [objects] },
-        ...{ maxOutputBytes, timeoutMs: this.#limits.lookMs },
+        sandbox: this.#options.sandbox,
+        runWorkspace: this.#runWorkspace,
+        script,
+        args: [folder, commit, ...args],
+        inputs: { ...inputsOf(cloned), ...inputs },
+        env: { OBJECTS: objects },
+        hasPortForward: false,
+        writable: [objects],
+        maxOutputBytes,
+        timeoutMs: this.#limits.lookMs,
       },
       this.#path,
     );

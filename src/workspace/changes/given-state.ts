@@ -22,8 +22,14 @@ export async function findGivenState(
 ): Promise<GivenState | undefined> {
   const end = await runScript(
     {
-      ...{ sandbox, runWorkspace, script: PRINT_GIVEN, args: [folder, commit], timeoutMs: LOOK_MS },
-      ...{ env: {}, hasPortForward: false, writable: [] },
+      sandbox,
+      runWorkspace,
+      script: PRINT_GIVEN,
+      args: [folder, commit],
+      timeoutMs: LOOK_MS,
+      env: {},
+      hasPortForward: false,
+      writable: [],
       maxOutputBytes: HEAD_BYTES + GIVEN_BYTES + 2 * LIST_BYTES,
     },
     runPath,

@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import type { ChangedFile } from "../../core/model/workspaces/repository-changes.ts";
 
 /** The most files that are listed. */
@@ -26,7 +27,12 @@ export function readFileList(names: Buffer, lines: Buffer): readonly ChangedFile
     const path = status === "renamed" ? second : first;
     const count = path === undefined ? undefined : counts.get(path);
     if (path !== undefined && count !== undefined) {
-      files.push({ path, ...(status === "renamed" && first ? { oldPath: first } : {}), status, ...count });
+      files.push({
+        path,
+        ...defined({ oldPath: status === "renamed" && first ? first : undefined }),
+        status,
+        ...count,
+      });
     }
     at += length;
   }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { defined } from "../../core/basics/defined.ts";
 import { withTimeout } from "../../core/basics/with-timeout.ts";
 import { pathsInside, workspaceAccess } from "../../core/model/workspaces/workspace.ts";
 import type { RunWorkspace } from "../../core/ports/workspace-provider.ts";
@@ -69,8 +70,10 @@ async function spawnScript(call: SandboxedScript, scratch: string): Promise<Scri
   const access = workspaceAccess(workspace);
   const inside = sandbox.spawn({
     ...options,
-    ...(hasPortForward && portForward !== undefined ? { portForward } : {}),
-    ...(hasPortForward && hostPort !== undefined ? { hostPort } : {}),
+    ...defined({
+      portForward: hasPortForward && portForward !== undefined ? portForward : undefined,
+      hostPort: hasPortForward && hostPort !== undefined ? hostPort : undefined,
+    }),
     argv: ["/bin/sh", "-c", script, "sh", ...args],
     env: {
       ...pathIn(runWorkspace.image),

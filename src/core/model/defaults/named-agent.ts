@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { PrincipalId } from "../../basics/ids.ts";
 import type { TeamRecord } from "../people/team-record.ts";
 import { ofSameProgram } from "../runs/layered-config.ts";
@@ -21,5 +22,8 @@ export interface NamedAgent extends TeamRecord {
 export function agentConfig({ config }: NamedAgent, request: RunConfig): RunConfig {
   const { skills, ...others } = ofSameProgram(config, request);
   // The request names its skill in the other form.
-  return { ...others, ...(request.skill_spec !== undefined || skills === undefined ? {} : { skills }) };
+  return {
+    ...others,
+    ...defined({ skills: request.skill_spec !== undefined || skills === undefined ? undefined : skills }),
+  };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { isCommitId } from "../repositories/ref-name.ts";
 import type { RepositoryName } from "../repositories/repository-name.ts";
 import type { Run } from "./run.ts";
@@ -48,14 +49,14 @@ export function homeRepositoryOf({ provenance }: Pick<Run, "provenance">): HomeR
   const branch = textIn(provenance.head, "branch");
   const fork = forkIn(provenance.head);
   const issue = issueIn(provenance.object);
-  return {
+  return defined({
     owner,
     name,
-    ...(branch === undefined ? {} : { branch }),
-    ...(valueIn(provenance.head, "may_push") === true ? { mayPush: true } : {}),
-    ...(fork === undefined ? {} : { fork }),
-    ...(issue === undefined ? {} : { issue }),
-  };
+    branch,
+    mayPush: valueIn(provenance.head, "may_push") === true ? true : undefined,
+    fork,
+    issue,
+  });
 }
 
 function forkIn(head: unknown): Fork | undefined {
@@ -63,9 +64,12 @@ function forkIn(head: unknown): Fork | undefined {
   return base === undefined || commit === undefined || !isCommitId(commit)
     ? undefined
     : {
-        ...{ base, commit },
-        ...(name === undefined ? {} : { name }),
-        ...(valueIn(head, "requested_by_writer") === true ? { requestedByWriter: true } : {}),
+        base,
+        commit,
+        ...defined({
+          name,
+          requestedByWriter: valueIn(head, "requested_by_writer") === true ? true : undefined,
+        }),
       };
 }
 

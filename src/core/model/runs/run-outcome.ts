@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { PullRequestState } from "../repositories/pull-request-status.ts";
 import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
 import type { Run, StatusMessage } from "./run.ts";
@@ -21,9 +22,7 @@ type EndedRun = Pick<Run, "outcome" | "pullRequest" | "pullRequestStatus" | "sta
 export function outcomeOf(run: EndedRun): RunOutcome | undefined {
   const summary = summaryOf(run);
   const pullRequest = pullRequestOf(run);
-  return summary === undefined
-    ? undefined
-    : { summary, ...(pullRequest === undefined ? {} : { pullRequest }), ...run.outcome };
+  return summary === undefined ? undefined : { summary, ...defined({ pullRequest }), ...run.outcome };
 }
 
 /** What a run that succeeded did not do, in place of the word for its state. Undefined: nothing is missing. */
@@ -57,10 +56,10 @@ export function withRefused(
 export function refusedStatus(refused: readonly RefusedWork[]): StatusMessage {
   const reasons = refused.map(({ by, message }) => `${by}: ${message}`);
   const remedies = refused.flatMap(({ remedy }) => (remedy === undefined ? [] : [remedy]));
-  return {
+  return defined({
     message: `${shortfallText(refused) ?? "Done"}.\n${[...new Set(reasons)].join("\n")}`,
-    ...(remedies.length === 0 ? {} : { remedy: [...new Set(remedies)].join(" ") }),
-  };
+    remedy: remedies.length === 0 ? undefined : [...new Set(remedies)].join(" "),
+  });
 }
 
 /** The page that shows the patch of a run. */
@@ -80,11 +79,11 @@ function pullRequestOf({ pullRequest: url, pullRequestStatus: status }: EndedRun
     return undefined;
   }
   const [, number] = /\/(\d+)$/.exec(url) ?? [];
-  return {
+  return defined({
     url,
-    ...(status?.url === url ? { state: status.state } : {}),
-    ...(number === undefined ? {} : { number: Number(number) }),
-  };
+    state: status?.url === url ? status.state : undefined,
+    number: number === undefined ? undefined : Number(number),
+  });
 }
 
 function summaryOf({ outcome = {}, pullRequest, state, statusMessage }: EndedRun): string | undefined {

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { invalidMember } from "../../basics/errors.ts";
 import { isCommitId, isRefName } from "../repositories/ref-name.ts";
 import { parseRepositoryName, type RepositoryName } from "../repositories/repository-name.ts";
@@ -18,8 +19,7 @@ export function runRepositoryOf(config: RunConfig): RunRepository | undefined {
   return (
     name && {
       ...name,
-      ...(ref === undefined ? {} : { ref }),
-      ...(guessed === true ? { isGuessed: true } : {}),
+      ...defined({ ref, isGuessed: guessed === true ? true : undefined }),
     }
   );
 }

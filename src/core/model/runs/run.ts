@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { ErrorCode } from "../../basics/errors.ts";
 import type { LeaseToken, PrincipalId, RunId, TeamId } from "../../basics/ids.ts";
 import type { ShareAccess } from "../people/share-link.ts";
@@ -376,10 +377,10 @@ export function changedDetails(
   { metadata, title }: Partial<RunDetails>,
 ): Partial<RunDetails> {
   const isSameMetadata = metadata === undefined || isSame(metadata, run.metadata);
-  return {
-    ...(title === undefined || title === run.title ? {} : { title }),
-    ...(isSameMetadata ? {} : { metadata }),
-  };
+  return defined({
+    title: title === undefined || title === run.title ? undefined : title,
+    metadata: isSameMetadata ? undefined : metadata,
+  });
 }
 
 function isSame(some: RunDetails["metadata"], other: RunDetails["metadata"]): boolean {

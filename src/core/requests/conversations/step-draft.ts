@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { RunId } from "../../basics/ids.ts";
 import type { ToolCallUpdate } from "../../model/runs/agent-update.ts";
 import type { Block, Message, Step } from "./conversation.ts";
@@ -115,15 +116,15 @@ export class StepDraft {
 
   step(): Step {
     const description = lineOf(this.#drafts.find(({ role }) => role === "user")?.block);
-    return {
+    return defined({
       id: this.#id,
       runId: this.#runId,
-      ...(description === undefined ? {} : { description }),
-      ...(this.#summary === "" ? {} : { summary: cut(this.#summary, SUMMARY_LENGTH) }),
-      ...(this.#startedAt === undefined ? {} : { startedAt: this.#startedAt }),
-      ...(this.#completedAt === undefined ? {} : { completedAt: this.#completedAt }),
+      description,
+      summary: this.#summary === "" ? undefined : cut(this.#summary, SUMMARY_LENGTH),
+      startedAt: this.#startedAt,
+      completedAt: this.#completedAt,
       messages: this.#drafts.map(({ role, block, at }) => ({ role, content: [block], at })),
-    };
+    });
   }
 
   #add(role: Message["role"], block: Block, at: Date): Draft {

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { ToolCallUpdate, ToolContent } from "../../model/runs/agent-update.ts";
 import type { ActionCategory, ActionState, Block } from "./conversation.ts";
 import { shortened } from "./shorten.ts";
@@ -43,7 +44,7 @@ export function updatedCall(call: ToolCallUpdate, update: ToolCallUpdate): ToolC
   const { output: before, ...known } = call;
   const { output: further, ...members } = update;
   const output = (update.content === undefined ? (before ?? "") : "") + (further ?? "");
-  return { ...known, ...members, ...(output === "" ? {} : { output }) };
+  return { ...known, ...members, ...defined({ output: output === "" ? undefined : output }) };
 }
 
 export function isOpen(action: ToolAction): boolean {

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { Provenance, Run, RunConfig } from "../../model/runs/run.ts";
 
 export interface InheritedConfig {
@@ -30,12 +31,12 @@ export function inheritConfig(before: Run, requested: RunConfig): InheritedConfi
     ...(type === agent ? [] : OF_THE_AGENT),
     ...(requested.repository === undefined ? [] : OF_THE_REPOSITORY),
   ];
-  return {
-    ...(type === agent ? { formerAgent: agent } : {}),
+  return defined({
+    formerAgent: type === agent ? agent : undefined,
     config: membersOf(config, (name) => !left.includes(name)),
     provenance: membersOf(provenance, (name) => OF_THE_PLACE.includes(name)),
     teamOwned,
-  };
+  });
 }
 
 function membersOf<T extends object>(value: T, isWanted: (name: string) => boolean): Partial<T> {

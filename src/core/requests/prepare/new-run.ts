@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { newId, type PrincipalId, type RunId } from "../../basics/ids.ts";
 import type { NamedAgent } from "../../model/defaults/named-agent.ts";
 import type { Viewer } from "../../model/people/principal.ts";
@@ -99,16 +100,15 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunDe
     sessionId: newId(now),
     provenance: provenanceOf(request),
     createdAt: now,
-    ...(request.continues === undefined ? {} : { continuesId: request.continues.id }),
-    ...(request.context === undefined ? {} : { context: request.context }),
-    ...(request.mode === undefined ? {} : { mode: request.mode }),
+    ...defined({ continuesId: request.continues?.id, context: request.context, mode: request.mode }),
     ...(request.skill === undefined ? {} : { skill: skillId(request.skill), skillSnapshot: request.skill }),
-    ...(request.skills === undefined || request.skills.length === 0
-      ? {}
-      : { skillSnapshots: request.skills }),
-    ...(request.preparesOnly === true ? { preparesOnly: true } : {}),
-    ...(request.scheduleId === undefined ? {} : { scheduleId: request.scheduleId }),
-    ...(request.triggerUrl === undefined ? {} : { triggerUrl: request.triggerUrl }),
+    ...defined({
+      skillSnapshots:
+        request.skills === undefined || request.skills.length === 0 ? undefined : request.skills,
+      preparesOnly: request.preparesOnly === true ? true : undefined,
+      scheduleId: request.scheduleId,
+      triggerUrl: request.triggerUrl,
+    }),
   };
 }
 
@@ -123,11 +123,11 @@ function executionOf({
 }: NewRun): Pick<RunDefinition, "executorId" | "requesterId" | "secretNames"> {
   const executorId = namedAgent?.id ?? requester?.id ?? creator.id;
   const secretNames = secretNamesOf(namedAgent);
-  return {
-    ...(executorId === creator.id ? {} : { executorId }),
-    ...(requester === undefined ? {} : { requesterId: requester.id }),
-    ...(secretNames === undefined ? {} : { secretNames }),
-  };
+  return defined({
+    executorId: executorId === creator.id ? undefined : executorId,
+    requesterId: requester?.id,
+    secretNames,
+  });
 }
 
 /** The only team secrets that the runs of an agent get. Undefined: all. */

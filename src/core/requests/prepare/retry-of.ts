@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { Provenance, Run } from "../../model/runs/run.ts";
 import type { NewRun } from "./new-run.ts";
 
@@ -17,10 +18,12 @@ export function retryOf(run: Run, by: Pick<NewRun, "creator" | "source" | "input
     formerAgent: agent,
     isRouted: true,
     provenance: provenanceOf(run),
-    ...(run.preparesOnly === true ? { preparesOnly: true } : {}),
-    ...(context === undefined ? {} : { context }),
-    ...(mode === undefined ? {} : { mode }),
-    ...(skillSnapshot === undefined ? {} : { skill: skillSnapshot }),
+    ...defined({
+      preparesOnly: run.preparesOnly === true ? true : undefined,
+      context,
+      mode,
+      skill: skillSnapshot,
+    }),
     skills: skillSnapshots,
     // Otherwise the author of the prompt could use the personal secrets of the principal that repeats it.
     othersWrote: run.othersWrote === true || run.creatorId !== by.creator.id,

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { runRepositoryOf } from "../../model/runs/run-repository.ts";
 import { type Skill, skillId } from "../../model/skills/skill.ts";
 import type { SkillFinder } from "../skills/skill-finder.ts";
@@ -20,7 +21,7 @@ export async function withSkills(finder: Pick<SkillFinder, "find">, request: New
   const own =
     config.skill_spec === undefined ? undefined : (request.skill ?? (await find(config.skill_spec)));
   const skill = own ?? (prompt.trim() === "" ? skills[0] : undefined);
-  return { ...request, skills, ...(skill && { skill }) };
+  return { ...request, skills, ...defined({ skill: skill ? skill : undefined }) };
 }
 
 function eachOnce(skills: readonly Skill[]): readonly Skill[] {

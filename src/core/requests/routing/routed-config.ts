@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { layeredConfig, ofSameProgram } from "../../model/runs/layered-config.ts";
 import type { ConfigLayer, RunConfig } from "../../model/runs/run.ts";
 import type { Routing } from "./route.ts";
@@ -68,7 +69,7 @@ export function routedConfig(sources: ConfigSources, routing: Routing): RoutedCo
     reason: placed ?? reason,
   };
   const isRouted = considered.length > 0 || placed !== undefined;
-  return { config, provenance: { ...(isRouted ? { routing: routed } : {}), config_layers } };
+  return { config, provenance: defined({ routing: isRouted ? routed : undefined, config_layers }) };
 }
 
 /** Why a run works where it does, if no rule of the team decided it. */

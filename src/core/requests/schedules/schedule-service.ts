@@ -1,4 +1,5 @@
 import type { Clock } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { AppError, invalidMember } from "../../basics/errors.ts";
 import { newId, type PrincipalId } from "../../basics/ids.ts";
 import { isOpenTo, ownedOf } from "../../model/people/ownership.ts";
@@ -132,7 +133,11 @@ export class ScheduleService {
     await requireRunEnvironment(storage.environments, { creator, config });
     await requireTeamMcpServers(storage.mcpServers, teamId, config, "agent_config");
     const [principal] = await storage.people.getMany([creatorId]);
-    await findExecutingAgent(storage, { ...creator, ...(principal && { type: principal.type }) }, agentUid);
+    await findExecutingAgent(
+      storage,
+      { ...creator, ...defined({ type: principal ? principal.type : undefined }) },
+      agentUid,
+    );
   }
 
   async #enqueue({ id, nextRunAt }: Schedule): Promise<void> {

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { Log } from "../../basics/log.ts";
 import type { NextDue } from "../../model/schedules/cron.ts";
@@ -137,9 +138,14 @@ export class Scheduler {
     const provenance = { schedule: { schedule_id: id, schedule_name: name, cron_schedule: cron } };
     const source = "SCHEDULED_AGENT";
     const about = {
-      ...{ title: name, prompt, config, hasStoredConfig: true, metadata, teamOwned, provenance },
-      ...(mode === undefined ? {} : { mode }),
-      ...(agentUid === undefined ? {} : { agentUid }),
+      title: name,
+      prompt,
+      config,
+      hasStoredConfig: true,
+      metadata,
+      teamOwned,
+      provenance,
+      ...defined({ mode, agentUid }),
     };
     const othersWrote = lastEditorId !== creatorId;
     const whose = { creator: { ...creator, administrator: false }, scheduleId: id, othersWrote };

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { Log } from "../../basics/log.ts";
 import type { Viewer } from "../../model/people/principal.ts";
@@ -102,7 +103,7 @@ function variantOf(
   const having = environments.filter(({ config }) =>
     config.repositories.some((repository) => isSameRepository(repository, skill.repository)),
   );
-  return { skill, environments: having, ...(lastRunAt === undefined ? {} : { lastRunAt }) };
+  return defined({ skill, environments: having, lastRunAt });
 }
 
 function grouped(variants: readonly SkillVariant[]): readonly SkillGroup[] {

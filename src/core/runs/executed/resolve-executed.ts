@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { ExecutedConfig, ExecutedMcpServer } from "../../model/runs/executed-config.ts";
 import type { McpServerConfig, Run, RunDefinition } from "../../model/runs/run.ts";
 import { type McpServer, mcpServerNamed } from "../../model/secrets/mcp-server.ts";
@@ -42,41 +43,40 @@ function ownPart({ agent, config, skillSnapshot, skillSnapshots = [] }: RunDefin
   const { budget, harness, permission_policy: permissionPolicy = "allow" } = config;
   const modelId = harness?.model_id ?? config.model_id;
   const skills = skillSnapshot === undefined ? skillSnapshots : [skillSnapshot, ...skillSnapshots];
-  return {
+  return defined({
     agent,
     permissionPolicy,
     skills: [...new Set(skills.map((skill) => `${skillId(skill)} at ${skill.commit}`))],
-    ...(modelId === undefined ? {} : { modelId }),
-    ...(harness?.reasoning_level === undefined ? {} : { reasoningLevel: harness.reasoning_level }),
-    ...(config.pull_request === undefined ? {} : { pullRequest: config.pull_request }),
-    ...(budget === undefined ? {} : { budget }),
-    ...(config.worker_host === undefined ? {} : { workerHost: config.worker_host }),
-  };
+    modelId,
+    reasoningLevel: harness?.reasoning_level,
+    pullRequest: config.pull_request,
+    budget,
+    workerHost: config.worker_host,
+  });
 }
 
 function environmentPart(run: RunDefinition, environment: Environment | undefined) {
   const { image, repositories, setupCommands } = planOf(run, environment);
-  return {
-    repositories: repositories.map(({ name, owner, ref }) => ({
-      repository: `${owner}/${name}`,
-      ...(ref === undefined ? {} : { ref }),
-    })),
+  return defined({
+    repositories: repositories.map(({ name, owner, ref }) =>
+      defined({ repository: `${owner}/${name}`, ref }),
+    ),
     setupCommands,
     network: environment?.config.network ?? ("none" as const),
-    ...(environment === undefined ? {} : { environmentId: environment.id }),
-    ...(image === undefined ? {} : { image }),
-  };
+    environmentId: environment?.id,
+    image,
+  });
 }
 
 function executedServer(server: McpServerConfig, known: readonly McpServer[]): ExecutedMcpServer {
   const team = server.warp_id === undefined ? undefined : mcpServerNamed(known, server.warp_id);
   const { args, command, env, headers, url } = team?.config ?? server;
-  return {
-    ...(command === undefined ? {} : { command }),
-    ...(args === undefined ? {} : { args }),
-    ...(url === undefined ? {} : { url }),
-    ...(env === undefined ? {} : { env: Object.keys(env).sort() }),
-    ...(headers === undefined ? {} : { headers: Object.keys(headers).sort() }),
-    ...(team === undefined ? {} : { warpId: team.id }),
-  };
+  return defined({
+    command,
+    args,
+    url,
+    env: env === undefined ? undefined : Object.keys(env).sort(),
+    headers: headers === undefined ? undefined : Object.keys(headers).sort(),
+    warpId: team?.id,
+  });
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import {
   isSameRepository,
@@ -39,7 +40,7 @@ function approvedEnvironment(
   const copied = { repositories: names, setupCommands, network };
   return {
     ...environment,
-    config: { ...config, ...copied, ...(image === undefined ? {} : { image }) },
+    config: { ...config, ...copied, ...defined({ image }) },
   };
 }
 
@@ -62,11 +63,16 @@ export function planOf(
       ...base.map((each) => planned(each, own, home)),
       // What the environment or the request itself names as well is no guess.
       ...(isAdded
-        ? [{ ...planned(own, own, home), ...(own.isGuessed && { isGuessed: own.isGuessed }) }]
+        ? [
+            {
+              ...planned(own, own, home),
+              ...defined({ isGuessed: own.isGuessed ? own.isGuessed : undefined }),
+            },
+          ]
         : []),
     ],
     setupCommands,
-    ...(image === undefined ? {} : { image }),
+    ...defined({ image }),
   };
 }
 
@@ -81,5 +87,5 @@ function planned(
   const named = isSame(own) ? own?.ref : undefined;
   const fork = named === undefined && isSame(home) ? home?.fork : undefined;
   const ref = named ?? fork?.commit ?? (isSame(home) ? home?.branch : undefined);
-  return { owner, name, ...(ref === undefined ? {} : { ref }), ...(fork && { isUntrusted: true }) };
+  return defined({ owner, name, ref, isUntrusted: fork ? true : undefined });
 }

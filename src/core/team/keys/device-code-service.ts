@@ -1,4 +1,5 @@
 import type { Clock } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { AppError, type DeviceCodeReason } from "../../basics/errors.ts";
 import { newId } from "../../basics/ids.ts";
 import { hasScope, type KeyHolder, type Scope } from "../../model/people/api-key.ts";
@@ -100,7 +101,7 @@ export class DeviceCodeService {
       status,
       teamId: principal.teamId,
       principalId: principal.id,
-      ...(key && { keyId: key.id }),
+      ...defined({ keyId: key ? key.id : undefined }),
       scopes: status === "approved" ? grantedBy(holder) : [],
     };
     await this.#deps.storage.deviceCodes.update(decided);
@@ -148,7 +149,7 @@ export class DeviceCodeService {
     }
     const wanted = new Date(now.getTime() + KEY_MS);
     const end = key?.expiresAt !== undefined && key.expiresAt < wanted ? key.expiresAt : wanted;
-    const holder = { principal, scopes, ...(key && { key }) };
+    const holder = defined({ principal, scopes, key: key ? key : undefined });
     return new KeyService(this.#deps).create(holder, { name: clientName, scopes, expiresAt: end });
   }
 }

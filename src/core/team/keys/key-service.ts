@@ -1,4 +1,5 @@
 import type { Clock } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { AppError, invalidMember } from "../../basics/errors.ts";
 import { newId, type PrincipalId } from "../../basics/ids.ts";
 import {
@@ -220,18 +221,18 @@ export class KeyService {
     await this.#requireRoom(owner);
     const { hash, hint, secret } = makeKey();
     const createdAt = clock.now();
-    const made = {
+    const made = defined({
       id: newId(createdAt),
       principalId: owner.id,
       name,
       hint,
       scopes,
       createdBy,
-      ...(createdByKey === undefined ? {} : { createdByKey }),
+      createdByKey,
       createdAt,
-    };
+    });
     const end = limit?.expiresAt === undefined ? expiresAt : earlier(expiresAt, limit.expiresAt);
-    const key = { ...made, ...(end === undefined ? {} : { expiresAt: end }) };
+    const key = { ...made, ...defined({ expiresAt: end }) };
     await storage.keys.add(key, hash);
     return { key, secret };
   }
@@ -308,7 +309,7 @@ function isOver({ expiresAt, revokedAt }: ApiKey, now: Date): boolean {
 }
 
 function makerOf({ key, principal }: KeyHolder): Maker {
-  return { createdBy: principal.id, ...(key === undefined ? {} : { createdByKey: key.id }) };
+  return defined({ createdBy: principal.id, createdByKey: key?.id });
 }
 
 function makerKeyOf({ createdByKey }: ApiKey): Pick<ApiKey, "createdByKey"> {

@@ -1,4 +1,5 @@
 import type { Clock } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import { newId, type RunId } from "../../basics/ids.ts";
 import { type KeyHolder, viewerWith } from "../../model/people/api-key.ts";
@@ -68,12 +69,12 @@ export class ShareLinkService {
     }
     const createdAt = clock.now();
     const expiresAt = "at" in expires ? expires.at : new Date(createdAt.getTime() + expires.afterMs);
-    const whose = {
+    const whose = defined({
       teamId: run.teamId,
       runId: run.id,
       creatorId,
-      ...(maker.key && { keyId: maker.key.id }),
-    };
+      keyId: maker.key ? maker.key.id : undefined,
+    });
     const link = { id: newId(createdAt), ...whose, access, createdAt, expiresAt };
     await storage.shareLinks.add(link, tokenHash);
     return { link, run };

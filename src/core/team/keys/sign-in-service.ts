@@ -1,4 +1,5 @@
 import type { Clock } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import { newId, type PrincipalId } from "../../basics/ids.ts";
 import type { Principal, Viewer } from "../../model/people/principal.ts";
@@ -43,11 +44,11 @@ export class SignInService {
     const times = { createdAt: now, lastSeenAt: now, expiresAt: new Date(now.getTime() + SIGN_IN_MS) };
     const agent = userAgent === undefined ? {} : { userAgent: userAgent.slice(0, USER_AGENT_MAX) };
     const signIn = { id: newId(now), teamId, principalId: id, ...origin, ...agent, ...times };
-    const secrets = {
+    const secrets = defined({
       tokenHash,
-      ...(attemptHash === undefined ? {} : { attemptHash }),
-      ...(sealRenewal === undefined ? {} : { sealedRenewal: sealRenewal(renewalOwner(signIn.id)) }),
-    };
+      attemptHash,
+      sealedRenewal: sealRenewal === undefined ? undefined : sealRenewal(renewalOwner(signIn.id)),
+    });
     if (!(await storage.signIns.add(signIn, secrets))) {
       throw new AppError("authentication_required", "This sign-in was used already.", {
         remedy: "Sign in again.",

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { TeamId } from "../../basics/ids.ts";
 import { ADMINISTRATOR_SUBJECT, type IdentityLink } from "../../model/people/identity.ts";
 import { isPlainEmail, plainName } from "../../model/people/plain-name.ts";
@@ -178,11 +179,13 @@ function admitted(
   const roleFromGroup = isDecided ? administrator && isMarked : mark;
   return {
     ...rest,
-    ...(before.email === undefined && email !== undefined && isPlainEmail(email) ? { email } : {}),
+    ...defined({
+      email: before.email === undefined && email !== undefined && isPlainEmail(email) ? email : undefined,
+    }),
     administrator,
-    ...(roleFromGroup === undefined ? {} : { roleFromGroup }),
+    ...defined({ roleFromGroup }),
     groups: groups ?? before.groups ?? [],
-    ...(suspendedAt === undefined ? {} : { disabled: false }),
+    ...defined({ disabled: suspendedAt === undefined ? undefined : false }),
   };
 }
 

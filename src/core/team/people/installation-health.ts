@@ -1,4 +1,5 @@
 import type { Clock } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { type AppError, Misconfigured, messageWithRemedy } from "../../basics/errors.ts";
 import type { Log } from "../../basics/log.ts";
 import type { InstallationStore } from "../../ports/stores/people-stores.ts";
@@ -42,7 +43,7 @@ export class InstallationHealth {
   /** The app no longer has access there. */
   async removed(problem: string, adapter: string, externalId?: string): Promise<void> {
     this.#worksUntilMs.clear();
-    await this.#note({ adapter, ...(externalId === undefined ? {} : { externalId }) }, problem);
+    await this.#note(defined({ adapter, externalId }), problem);
   }
 
   /** The call itself has its own end, so a failure here must not change that. */

@@ -1,4 +1,5 @@
 import type { Clock } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import { newId, type PrincipalId, type TeamId } from "../../basics/ids.ts";
 import type { Principal, PrincipalType, Viewer } from "../../model/people/principal.ts";
@@ -87,8 +88,10 @@ function changedByHand(principal: Principal, changes: PrincipalChanges): Princip
   const isSuspended = changes.disabled === undefined && suspendedAt !== undefined;
   return {
     ...rest,
-    ...(isSuspended ? { suspendedAt } : {}),
-    ...(changes.administrator === undefined ? {} : { roleFromGroup: false }),
+    ...defined({
+      suspendedAt: isSuspended ? suspendedAt : undefined,
+      roleFromGroup: changes.administrator === undefined ? undefined : false,
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { PrincipalId } from "../../basics/ids.ts";
 import type { NamedAgent } from "../../model/defaults/named-agent.ts";
@@ -127,7 +128,7 @@ function edited(before: NamedAgent, edit: Omit<NamedAgentEdit, "name">): NamedAg
   const { description = known ?? null } = edit;
   return {
     ...others,
-    ...(description === null ? {} : { description }),
+    ...defined({ description: description === null ? undefined : description }),
     config: merged(before.config, edit.config),
     secretNames: edit.secretNames ?? before.secretNames,
     onBehalfOfEnabled: edit.onBehalfOfEnabled ?? before.onBehalfOfEnabled,

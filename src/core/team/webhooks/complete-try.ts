@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { newId } from "../../basics/ids.ts";
 import type { WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
@@ -19,18 +20,21 @@ export async function completeTry(
   }
   const { failingSince, url } = endpoint;
   const hasMoved = url !== taken.endpoint.url;
-  const health = { hasMoved, ...(failingSince && { failingSince }) };
+  const health = defined({ hasMoved, failingSince: failingSince ? failingSince : undefined });
   const outcome = decideOutcome({ answer, step: taken.step, now, ...health });
   const { durationMs, status } = answer;
-  const isOurs = await storage.webhooks.outbox.complete(taken, {
-    state: outcome.state,
-    ...("retryAfterMs" in outcome && { retryAfterMs: outcome.retryAfterMs }),
-    tried: {
-      durationMs,
-      ...(status !== undefined && { status }),
-      ...("error" in outcome && { error: outcome.error }),
-    },
-  });
+  const isOurs = await storage.webhooks.outbox.complete(
+    taken,
+    defined({
+      state: outcome.state,
+      retryAfterMs: "retryAfterMs" in outcome ? outcome.retryAfterMs : undefined,
+      tried: defined({
+        durationMs,
+        status: status !== undefined ? status : undefined,
+        error: "error" in outcome ? outcome.error : undefined,
+      }),
+    }),
+  );
   if (!isOurs) {
     return undefined;
   }

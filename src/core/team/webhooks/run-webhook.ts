@@ -29,7 +29,12 @@ export function runWebhook(
 ): WebhookEndpoint {
   const id = newId(createdAt);
   return {
-    ...{ id, teamId, runId, url, events: [], enabled: true },
+    id,
+    teamId,
+    runId,
+    url,
+    events: [],
+    enabled: true,
     secrets: [{ sealed: box.seal(secret, secretOwner(id)) }],
     createdBy: creatorId,
     createdAt,

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { RunDefinition, StatusMessage } from "../../model/runs/run.ts";
 import { patchLink, type RunOutcome } from "../../model/runs/run-outcome.ts";
 import { type StateChangeEvent, typeOf } from "../../model/webhooks/event-types.ts";
@@ -26,9 +27,11 @@ export function runMessage(
     created_at: run.createdAt,
     session_link: tools.sessionLink(run),
     conversation_id: run.conversationId,
-    ...(parentId === undefined ? {} : { parent_run_id: parentId }),
-    ...(run.triggerUrl === undefined ? {} : { trigger_url: run.triggerUrl }),
-    ...(Object.keys(run.metadata).length === 0 ? {} : { metadata: run.metadata }),
+    ...defined({
+      parent_run_id: parentId,
+      trigger_url: run.triggerUrl,
+      metadata: Object.keys(run.metadata).length === 0 ? undefined : run.metadata,
+    }),
   };
   const { type, body: text } = message(typeOf(body), at, data);
   return { type, body: tools.redact(text) };
@@ -51,12 +54,12 @@ function movedTo(move: StateChangeEvent, sessionLink: string): object {
     return { state: move.state };
   }
   const { from, outcome, status, to } = move;
-  return {
+  return defined({
     state: to,
     previous_state: from,
-    ...(status === undefined ? {} : { status_message: statusMessageOf(status) }),
-    ...(outcome === undefined ? {} : { outcome: outcomeItem(outcome, sessionLink) }),
-  };
+    status_message: status === undefined ? undefined : statusMessageOf(status),
+    outcome: outcome === undefined ? undefined : outcomeItem(outcome, sessionLink),
+  });
 }
 
 function outcomeItem({ changes, pullRequest, refused, summary }: RunOutcome, sessionLink: string): object {

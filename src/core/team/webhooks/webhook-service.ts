@@ -1,4 +1,5 @@
 import type { Clock } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { AppError, invalidMember } from "../../basics/errors.ts";
 import { newId, type PrincipalId, type TeamId } from "../../basics/ids.ts";
 import type { SecretBox } from "../../basics/secret-box.ts";
@@ -81,7 +82,10 @@ export class WebhookService {
     }
     const { disabledReason, failingSince, ...kept } = await lockEndpoint(storage, teamId, id);
     const isNewChance = changes.enabled !== undefined || changes.url !== undefined;
-    const health = { ...(disabledReason && { disabledReason }), ...(failingSince && { failingSince }) };
+    const health = defined({
+      disabledReason: disabledReason ? disabledReason : undefined,
+      failingSince: failingSince ? failingSince : undefined,
+    });
     const changed = {
       ...kept,
       ...(isNewChance ? {} : health),

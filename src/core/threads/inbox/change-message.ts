@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { PrincipalId } from "../../basics/ids.ts";
 import type { Principal } from "../../model/people/principal.ts";
@@ -165,11 +166,11 @@ export async function withdrawMessage(
   // A change of a message that the agent has is a follow-up of its own.
   const isGivenToo = followUp?.message.startsWith(changeText(effect.isRequest, "")) === true;
   const note: Notice = isGivenToo ? given : { ...given, text: WITHDRAWN };
-  const extras: TransactionExtras = {
+  const extras: TransactionExtras = defined({
     from: { source: traits?.source ?? "API", integration: adapter, installation },
     inboxResult: { ...result, disposition: "withdrawn" },
-    ...(thread === undefined ? {} : { threadNotices: { threadId: thread.id, notices: [note] } }),
-  };
+    threadNotices: thread === undefined ? undefined : { threadId: thread.id, notices: [note] },
+  });
   const isWithdrawn = await unlessGiven(async () => {
     if (followUp !== undefined) {
       await runs.withdrawFollowUp({ runId: run.id, followUpId: followUp.id }, author, extras);

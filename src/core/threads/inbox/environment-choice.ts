@@ -1,4 +1,5 @@
 import { cleaned } from "../../basics/clean-text.ts";
+import { defined } from "../../basics/defined.ts";
 import type { TeamId } from "../../basics/ids.ts";
 import { isOpenTo, isTeamOwned } from "../../model/people/ownership.ts";
 import type { Principal } from "../../model/people/principal.ts";
@@ -192,7 +193,7 @@ export async function findChosen(
   const { dedupeKey } = pressed;
   const revision = request.revision && { ...request.revision, isEdit: false };
   return {
-    message: { ...request, dedupeKey, ...(revision === undefined ? {} : { revision }) },
+    message: { ...request, dedupeKey, ...defined({ revision }) },
     choice: { requestId, by, isRefusedForPlace, ...chosen, ...named, ...kept },
   };
 }

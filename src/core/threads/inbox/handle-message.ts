@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { shownQuestion } from "../../model/runs/question-text.ts";
 import type { Run } from "../../model/runs/run.ts";
 import { isEnded, STATE_PHRASES } from "../../model/runs/states.ts";
@@ -88,7 +89,7 @@ async function create(context: AuthorizedContext, deps: InboxDeps, text: string)
   const newRun = {
     ...request,
     provenance: { ...request.provenance, ...found },
-    ...(inputs.length === 0 ? {} : { inputs }),
+    ...defined({ inputs: inputs.length === 0 ? undefined : inputs }),
   };
   return createRun(newRun, context, deps);
 }
@@ -113,8 +114,10 @@ function requestOf(
     isWithoutEnvironment === true || (choice !== undefined && choice.environmentId === undefined);
   return {
     prompt,
-    ...(Object.keys(config).length === 0 ? {} : { config }),
-    ...(isEmpty ? { isWithoutEnvironment: true } : {}),
+    ...defined({
+      config: Object.keys(config).length === 0 ? undefined : config,
+      isWithoutEnvironment: isEmpty ? true : undefined,
+    }),
     source: adapter.traits.source,
     creator: author,
     // An account's first message creates its principal, so there is always one.
@@ -122,11 +125,9 @@ function requestOf(
       ...message.provenance,
       ...proven,
       linked_account: author.id,
-      ...(message.messageRef === "" ? {} : { message_ref: message.messageRef }),
+      ...defined({ message_ref: message.messageRef === "" ? undefined : message.messageRef }),
     },
-    ...(surroundings === undefined ? {} : { context: surroundings }),
-    ...(title === undefined ? {} : { title }),
-    ...(permalink === undefined ? {} : { triggerUrl: permalink }),
+    ...defined({ context: surroundings, title, triggerUrl: permalink }),
   };
 }
 
@@ -197,15 +198,15 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
   const { author, gathered, message } = context;
   const surroundings = contextText(message.context, gathered);
   const files = await storeInputFiles(deps.blobs, gathered.files ?? []);
-  const input = {
+  const input = defined({
     message: message.text,
-    ...(message.messageRef === "" ? {} : { messageRef: message.messageRef }),
-    ...(isReport(message) ? { isReport: true as const } : {}),
+    messageRef: message.messageRef === "" ? undefined : message.messageRef,
+    isReport: isReport(message) ? (true as const) : undefined,
     threadId: context.thread.id,
     authorId: author.id,
-    ...(surroundings === undefined ? {} : { context: surroundings }),
-    ...(files.length === 0 ? {} : { files }),
-  };
+    context: surroundings,
+    files: files.length === 0 ? undefined : files,
+  });
   const extras = {
     ...completing(context, "follow_up"),
     noticesFor: (effect: FollowUpEffect, run: Run) => noticesFor(effect, run, context, deps.runs),

@@ -1,5 +1,6 @@
 import { cleaned } from "../../basics/clean-text.ts";
 import type { Clock } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { newId, type RunId } from "../../basics/ids.ts";
 import type { Log } from "../../basics/log.ts";
 import type { Installation } from "../../model/people/installation.ts";
@@ -109,7 +110,7 @@ export async function messageContextOf(
     message,
     installation,
     thread: thread ?? (await findThread(message, deps)),
-    ...(reportedRun === undefined ? {} : { reportedRun }),
+    ...defined({ reportedRun }),
   };
 }
 
@@ -129,8 +130,8 @@ export function requestOriginOf({
   roles,
 }: Pick<AuthorizedContext, "adapter" | "message" | "roles">): RequestOrigin {
   const { source } = adapter.traits;
-  const where = { integration: adapter.name, installation, ...(place === undefined ? {} : { place }) };
-  return { source, ...where, ...(requestKind === undefined ? {} : { requestKind }), roles };
+  const where = defined({ integration: adapter.name, installation, place });
+  return { source, ...where, ...defined({ requestKind }), roles };
 }
 
 /** The result of the message's event without its disposition. The dedupe key makes it the only one of its content. */

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { AppError } from "../../basics/errors.ts";
 import type { TeamId } from "../../basics/ids.ts";
 import type { Principal } from "../../model/people/principal.ts";
@@ -78,11 +79,7 @@ export async function replyRefused(
   onceKey?: string,
 ): Promise<Disposition> {
   const notices = [replyNotice(context, reason, true)];
-  const threadNotices = {
-    thread: context.thread,
-    notices,
-    ...(onceKey === undefined ? {} : { once: onceKey }),
-  };
+  const threadNotices = defined({ thread: context.thread, notices, once: onceKey });
   return complete({ ...resultOf(context), disposition: "refused", reason }, deps, threadNotices);
 }
 

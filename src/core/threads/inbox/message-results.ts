@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError, messageWithRemedy } from "../../basics/errors.ts";
 import type { Notice, TurnOutcome } from "../../model/threads/notice.ts";
 import type { Disposition, InboxResult } from "../../ports/stores/inbox-result.ts";
@@ -77,13 +78,13 @@ export function replyNotice(
 ): Notice {
   const { author, messageRef } = message;
   const place = adapter.traits.placeOf?.(messageRef);
-  return {
+  return defined({
     kind: "message",
     purpose: "reply",
     text,
-    ...(place === undefined ? {} : { inReplyTo: messageRef }),
-    ...(isPrivate ? { onlyFor: author.subject } : {}),
-  };
+    inReplyTo: place === undefined ? undefined : messageRef,
+    onlyFor: isPrivate ? author.subject : undefined,
+  });
 }
 
 /** 👀 until the turn ends that the message leads to. */

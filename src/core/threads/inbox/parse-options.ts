@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import { isOpenTo, isTeamOwned } from "../../model/people/ownership.ts";
 import type { Principal } from "../../model/people/principal.ts";
@@ -57,15 +58,15 @@ export async function parseOptions(
     options.get(name),
   );
   const pullRequest = pullRequestOf(options.get("pr"));
-  const config: RunConfig = {
-    ...(id === undefined ? {} : { environment_id: id }),
-    ...(repository === undefined ? {} : { repository }),
-    ...(ref === undefined ? {} : { ref }),
-    ...(model === undefined ? {} : { model_id: model }),
-    ...(agent === undefined ? {} : { harness: { type: agent } }),
-    ...(pullRequest === undefined ? {} : { pull_request: pullRequest }),
-  };
-  return { config, prompt: rest.trim(), ...(isNone ? { isWithoutEnvironment: true } : {}) };
+  const config: RunConfig = defined({
+    environment_id: id,
+    repository,
+    ref,
+    model_id: model,
+    harness: agent === undefined ? undefined : { type: agent },
+    pull_request: pullRequest,
+  });
+  return defined({ config, prompt: rest.trim(), isWithoutEnvironment: isNone ? true : undefined });
 }
 
 function environmentOf(author: Principal, all: readonly Environment[], name: string): string {

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { isEnded } from "../../model/runs/states.ts";
 import { messageKeyOf, type Notice } from "../../model/threads/notice.ts";
 import type { PaceLimit, WriteKind } from "../../model/threads/pace-limit.ts";
@@ -50,7 +51,7 @@ export function limitsOf(
   { adapter, id, notice, shownAt, thread }: PacedDelivery,
   { containerOf, pace = [], writesOf }: Pick<AdapterTraits, "containerOf" | "pace" | "writesOf">,
 ): readonly KeyedLimit[] {
-  const kind = writeKindOf({ notice, ...(shownAt === undefined ? {} : { shownAt }) });
+  const kind = writeKindOf(defined({ notice, shownAt }));
   const places = {
     message: `${thread.id} ${messageKeyOf(notice, id)}`,
     container: containerOf?.(thread.key) ?? thread.key,

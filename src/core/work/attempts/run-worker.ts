@@ -90,7 +90,10 @@ export class RunWorker {
     await this.#images?.keepJob(runId);
     for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
       const next = await storage.claims.next({
-        ...{ runId, host, disk, preferMs: PREFER_MS },
+        runId,
+        host,
+        disk,
+        preferMs: PREFER_MS,
         except: this.#images?.waiting() ?? [],
       });
       if (next === undefined) {

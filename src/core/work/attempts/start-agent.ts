@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { AgentUpdate, PermissionRequest } from "../../model/runs/agent-update.ts";
 import type { Run } from "../../model/runs/run.ts";
 import { basePromptOf } from "../../model/runs/skill-in-run.ts";
@@ -48,16 +49,19 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
   const { clock } = deps;
   const budget = new BudgetWatch({ clock, gateway: attemptContext.gateway, meter, abort, run, workedMs });
   const knows = knowsConversation(run, session, before);
-  const turns = new TurnRunner(services, {
-    session,
-    attemptContext,
-    budget,
-    work,
-    knows,
-    run: started,
-    hasPersonalSecrets: needs.secrets.hasPersonal,
-    ...(needs.missing === undefined ? {} : { missing: needs.missing }),
-  });
+  const turns = new TurnRunner(
+    services,
+    defined({
+      session,
+      attemptContext,
+      budget,
+      work,
+      knows,
+      run: started,
+      hasPersonalSecrets: needs.secrets.hasPersonal,
+      missing: needs.missing,
+    }),
+  );
   observer.attach(turns);
   return turns;
 }
@@ -120,7 +124,7 @@ function agentStartOf(
   const modelId = config.harness?.model_id ?? config.model_id;
   const reasoningLevel = config.harness?.reasoning_level;
   const basePrompt = basePromptOf(run, workspace, deps.agents.skillFolder?.(agent));
-  return {
+  return defined({
     runId,
     agent,
     workspace,
@@ -129,12 +133,12 @@ function agentStartOf(
     variables: { ...secrets.variables, ...workspaceVariables(workspace) },
     permissionPolicy: config.permission_policy ?? "allow",
     signal: abort.signal,
-    ...(image === undefined ? {} : { image }),
-    ...(modelId === undefined ? {} : { modelId }),
-    ...(reasoningLevel === undefined ? {} : { reasoningLevel }),
-    ...(basePrompt === undefined ? {} : { basePrompt }),
-    ...(previousSession === undefined ? {} : { previousSession }),
-  };
+    image,
+    modelId,
+    reasoningLevel,
+    basePrompt,
+    previousSession,
+  });
 }
 
 /** Agents write the path into their sessions, so a session of another path would work in a directory that is gone. */

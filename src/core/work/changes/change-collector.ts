@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import { isSameRepository } from "../../model/repositories/repository-name.ts";
 import type { AgentUpdate, TurnEnd } from "../../model/runs/agent-update.ts";
@@ -176,7 +177,7 @@ export class ChangeCollector {
     const patch = shortPatch(ofRun.diffs, clean);
     return {
       success,
-      unpushed: { words: statusText(success), ...(patch === undefined ? {} : { patch }) },
+      unpushed: defined({ words: statusText(success), patch }),
     };
   }
 
@@ -195,7 +196,11 @@ export class ChangeCollector {
         branches.find((each) => isSameRepository(each, repository)),
         known.find((each) => isSameRepository(each, repository)),
       ),
-      ...{ turn, base, files, blobId: file.blobId, sizeBytes: file.sizeBytes },
+      turn,
+      base,
+      files,
+      blobId: file.blobId,
+      sizeBytes: file.sizeBytes,
       isTruncated: isCut || files.length < filesChanged,
     }));
     return { changes: clean(changes) };
@@ -208,9 +213,5 @@ function pushedOf(
 ): Pick<RepositoryChanges, "branch" | "head" | "pullRequest"> {
   const { branch = before?.branch, commit: head = before?.head } = now ?? {};
   const url = now?.url ?? (branch === before?.branch ? before?.pullRequest : undefined);
-  return {
-    ...(branch === undefined ? {} : { branch }),
-    ...(head === undefined ? {} : { head }),
-    ...(url === undefined ? {} : { pullRequest: url }),
-  };
+  return defined({ branch, head, pullRequest: url });
 }

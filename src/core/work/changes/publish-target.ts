@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { isCommitId } from "../../model/repositories/ref-name.ts";
 import { isSameRepository, type RepositoryName } from "../../model/repositories/repository-name.ts";
 import { homeRepositoryOf, isPatchOnly } from "../../model/runs/home-repository.ts";
@@ -33,7 +34,7 @@ export function publishTargetOf(
     return (
       home && {
         ...target(home, usual, home.branch ?? home.fork?.base),
-        ...(home.mayPush === true ? { ontoBase: true } : {}),
+        ...defined({ ontoBase: home.mayPush === true ? true : undefined }),
       }
     );
   }
@@ -47,5 +48,5 @@ function target(
   setting: PullRequestSetting,
   base: string | undefined,
 ): PublishTarget {
-  return { owner, name, setting, ...(base === undefined ? {} : { base }) };
+  return defined({ owner, name, setting, base });
 }

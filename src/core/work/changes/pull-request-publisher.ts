@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import { isNameTaken, remedyOf } from "../../model/repositories/host-words.ts";
@@ -96,7 +97,11 @@ export class PullRequestPublisher {
     const isNew = wasRefused || isAmong(changed ?? [target], target);
     const before = isNew ? undefined : await this.#lastOfRun();
     if (before !== undefined) {
-      return { ...known, url: before.url, ...(this.#isOwn(before) ? { handedOver: target } : {}) };
+      return {
+        ...known,
+        url: before.url,
+        ...defined({ handedOver: this.#isOwn(before) ? target : undefined }),
+      };
     }
     const opened = await this.#handOver(target);
     return opened === undefined ? known : { ...known, url: opened.url, handedOver: target };
@@ -118,7 +123,7 @@ export class PullRequestPublisher {
   /** The newest branch of a repository replaces the earlier one. */
   #note(branch: PushedBranch, pullRequest: PullRequest | undefined): void {
     const at = this.#branches.findIndex((each) => isSameRepository(each, branch));
-    const noted = { ...branch, ...(pullRequest === undefined ? {} : { url: pullRequest.url }) };
+    const noted = { ...branch, ...defined({ url: pullRequest?.url }) };
     this.#branches.splice(at < 0 ? this.#branches.length : at, 1, noted);
   }
 
@@ -280,11 +285,10 @@ export class PullRequestPublisher {
     const template = await changes.templateOf(runWorkspace, target);
     return {
       ...teamAccessOf(run),
-      ...(template === undefined ? {} : { template }),
-      ...(actor === undefined ? {} : { requester: actor }),
+      ...defined({ template, requester: actor }),
       repository: { owner: target.owner, name: target.name },
       branch,
-      ...(target.base === undefined ? {} : { base: target.base }),
+      ...defined({ base: target.base }),
       ...clean(pullRequestText(run, words)),
       isDraft: target.setting === "draft",
     };

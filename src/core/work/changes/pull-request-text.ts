@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { Fork } from "../../model/runs/home-repository.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { PullRequestDraft } from "../../ports/pull-requests.ts";
@@ -58,12 +59,12 @@ export function pullRequestText(
     besideText(beside),
     forkText(fork),
   ];
-  return {
+  return defined({
     title: harmlessTitle({ id: run.id, title: subject.trim() === "" ? run.title : subject }),
     body: body.filter((part) => part !== "").join("\n\n"),
-    ...(answer.trim() === "" ? {} : { summary: answer }),
-    ...(issue === undefined ? {} : { closes: issue }),
-  };
+    summary: answer.trim() === "" ? undefined : answer,
+    closes: issue,
+  });
 }
 
 function forkText(fork: Fork | undefined): string {

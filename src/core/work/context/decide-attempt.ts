@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError, endStateOf } from "../../basics/errors.ts";
 import type { TurnEnd } from "../../model/runs/agent-update.ts";
 import { isSameCopy } from "../../model/runs/executed-config.ts";
@@ -167,7 +168,7 @@ export function decideTurnEnd(
   { failure: exceeded, refused, remarks = [], success, unpushed }: TurnResult = {},
 ): boolean {
   const { stopReason, usage } = end;
-  edit.record({ kind: "turn.ended", stopReason, answer, ...(usage === undefined ? {} : { usage }) });
+  edit.record(defined({ kind: "turn.ended", stopReason, answer, usage }));
   if (!isWorkedOn(edit.run.state)) {
     return false;
   }

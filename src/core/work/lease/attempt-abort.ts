@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError, type ErrorCode, type FailureReason } from "../../basics/errors.ts";
 import type { StatusMessage } from "../../model/runs/run.ts";
 
@@ -21,9 +22,10 @@ export function runFailureOf(error: unknown, clean = (text: string) => text): Ru
   const { reason } = options;
   const remedy = options.remedy ?? (reason && REMEDIES[reason]);
   return {
-    ...{ message: clean(message), errorCode, retryable },
-    ...(reason === undefined ? {} : { reason }),
-    ...(remedy === undefined ? {} : { remedy: clean(remedy) }),
+    message: clean(message),
+    errorCode,
+    retryable,
+    ...defined({ reason, remedy: remedy === undefined ? undefined : clean(remedy) }),
   };
 }
 

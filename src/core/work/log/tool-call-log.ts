@@ -1,5 +1,6 @@
 import { cleaned } from "../../basics/clean-text.ts";
 import type { Clock, Stop } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import type { ToolCallUpdate, ToolContent } from "../../model/runs/agent-update.ts";
 import type { Redactor } from "../../ports/redactor.ts";
 import { addedText, CappedOutput, capped } from "./capped-output.ts";
@@ -135,7 +136,9 @@ class OpenCall {
     }
     const content = this.#beginning();
     const output = this.#output.take();
-    return this.#update({ ...(content && { content }), ...(output === "" ? {} : { output }) });
+    return this.#update(
+      defined({ content: content ? content : undefined, output: output === "" ? undefined : output }),
+    );
   }
 
   /** Everything that is not stored yet. The call ends with it. */
@@ -143,11 +146,13 @@ class OpenCall {
     const content = this.#replacement?.map((part) => this.#capped(part));
     const output = this.#output.end();
     const rawOutput = withoutRepeated(this.#rawOutput, (this.#content ?? []).map(textOf));
-    return this.#update({
-      ...(content && { content }),
-      ...(output === "" ? {} : { output }),
-      ...(rawOutput === undefined ? {} : { rawOutput }),
-    });
+    return this.#update(
+      defined({
+        content: content ? content : undefined,
+        output: output === "" ? undefined : output,
+        rawOutput,
+      }),
+    );
   }
 
   #takeContent(content: readonly ToolContent[]): void {

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { ExecutedMcpServer } from "../../model/runs/executed-config.ts";
 import type { McpServerConfig } from "../../model/runs/run.ts";
@@ -12,11 +13,11 @@ export function approvedServer(
   { args, command, env = [], headers = [], url }: ExecutedMcpServer,
   today: McpServerConfig,
 ): McpServerConfig {
-  const approved: McpServerConfig = {
-    ...(command === undefined ? {} : { command }),
-    ...(args === undefined ? {} : { args: [...args] }),
-    ...(url === undefined ? {} : { url }),
-  };
+  const approved: McpServerConfig = defined({
+    command,
+    args: args === undefined ? undefined : [...args],
+    url,
+  });
   const values = isSameServer(approved, today)
     ? { env: pick(today.env, env), headers: pick(today.headers, headers) }
     : { env: {}, headers: {} };

@@ -1,4 +1,5 @@
 import { cutMiddle, cutText } from "../../basics/clean-text.ts";
+import { defined } from "../../basics/defined.ts";
 import type { PermissionRequest } from "../../model/runs/agent-update.ts";
 
 /** Agents offer two to five options. */
@@ -25,7 +26,7 @@ const FACT_LENGTH_MAX = 16_000;
 export function limitOptions({ toolCallId, options, ...rest }: PermissionRequest): PermissionRequest {
   const known = options.filter(({ optionId }) => optionId.length <= ID_LENGTH_MAX).slice(0, OPTIONS_MAX);
   const isNamed = toolCallId !== undefined && toolCallId.length <= ID_LENGTH_MAX;
-  return { ...rest, options: known, ...(isNamed ? { toolCallId } : {}) };
+  return { ...rest, options: known, ...defined({ toolCallId: isNamed ? toolCallId : undefined }) };
 }
 
 /**
@@ -42,13 +43,16 @@ export function shortenTexts(clean: PermissionRequest): PermissionRequest {
     ...clean,
     title: cutText(title, TITLE_LENGTH_MAX),
     options: options.map((option) => ({ ...option, name: cutText(option.name, NAME_LENGTH_MAX) })),
-    ...(command === undefined ? {} : { command: cutMiddle(command, FACT_LENGTH_MAX) }),
-    ...(diff === undefined ? {} : { diff: cutMiddle(diff, FACT_LENGTH_MAX) }),
-    ...(input === undefined ? {} : { input: cutMiddle(input, FACT_LENGTH_MAX) }),
-    ...(paths.length === 0
-      ? {}
-      : { paths: paths.slice(0, PATHS_MAX).map((path) => cutMiddle(path, FACT_LENGTH_MAX)) }),
-    ...(reason === undefined ? {} : { reason: cutText(reason, REASON_LENGTH_MAX) }),
-    ...(truncated || isLong ? { truncated: true } : {}),
+    ...defined({
+      command: command === undefined ? undefined : cutMiddle(command, FACT_LENGTH_MAX),
+      diff: diff === undefined ? undefined : cutMiddle(diff, FACT_LENGTH_MAX),
+      input: input === undefined ? undefined : cutMiddle(input, FACT_LENGTH_MAX),
+      paths:
+        paths.length === 0
+          ? undefined
+          : paths.slice(0, PATHS_MAX).map((path) => cutMiddle(path, FACT_LENGTH_MAX)),
+      reason: reason === undefined ? undefined : cutText(reason, REASON_LENGTH_MAX),
+      truncated: truncated || isLong ? true : undefined,
+    }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { withTimeout } from "../../basics/with-timeout.ts";
 import type { AgentUpdate, PermissionRequest, TurnEnd } from "../../model/runs/agent-update.ts";
 import { isSameCopy } from "../../model/runs/executed-config.ts";
@@ -212,9 +213,11 @@ export class TurnRunner {
     const files = [...ofRequest.files, ...added.files];
     const images = [...ofRequest.images, ...added.images];
     const text = turnText({
-      ...{ run, ...start, files, workspace },
-      ...(earlier === undefined ? {} : { earlier }),
-      ...(missing === undefined ? {} : { missing }),
+      run,
+      ...start,
+      files,
+      workspace,
+      ...defined({ earlier, missing }),
     });
     return { text, extras: { images, mode: promptModeOf(start.mode) } };
   }

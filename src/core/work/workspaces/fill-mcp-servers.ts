@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { McpServerConfig } from "../../model/runs/run.ts";
 import { PLACEHOLDER } from "../../model/secrets/require-mcp-servers.ts";
@@ -32,11 +33,11 @@ export function fillMcpServers(
     }
     forAgent[name] = "remote";
     const urlSecrets = Array.from(url.matchAll(PLACEHOLDER), ([placeholder]) => fill(placeholder));
-    forGateway[name] = {
+    forGateway[name] = defined({
       url: fill(url),
       headers: mapped(headers, (value) => headerOf(name, fill(value))),
-      ...(urlSecrets.length === 0 ? {} : { urlSecrets }),
-    };
+      urlSecrets: urlSecrets.length === 0 ? undefined : urlSecrets,
+    });
   }
   return { forAgent, forGateway };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { isSameRepository } from "../../model/repositories/repository-name.ts";
 import { homeRepositoryOf, isPatchOnly } from "../../model/runs/home-repository.ts";
 import type { Run } from "../../model/runs/run.ts";
@@ -34,7 +35,10 @@ export function grantOf(
   );
   const limitsCost = run.config.budget?.max_cost_usd !== undefined;
   return {
-    ...{ runId: run.id, ...teamAccessOf(run), repositories, ...more },
-    ...(limitsCost ? { limitsCost } : {}),
+    runId: run.id,
+    ...teamAccessOf(run),
+    repositories,
+    ...more,
+    ...defined({ limitsCost: limitsCost ? limitsCost : undefined }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import { teamAccessOf } from "../../model/secrets/git-token.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
@@ -34,11 +35,7 @@ export async function prepareWorkspace(
     const stored = await findPreviousFiles(storage, run);
     const files = await inputFiles.withBytes();
     const skills = await runSkills(deps);
-    return {
-      files,
-      ...(skills.length === 0 ? {} : { skills }),
-      ...(stored === undefined ? {} : { stored }),
-    };
+    return defined({ files, skills: skills.length === 0 ? undefined : skills, stored });
   });
   const files = { stored: storedFilesOf(run), isNewerElsewhere: isNewerElsewhere(deps) };
   const isFresh = run.preparesOnly === true;

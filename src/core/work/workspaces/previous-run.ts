@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { StoredFiles } from "../../model/workspaces/workspace.ts";
 import type { AgentSession } from "../../ports/agent-runner.ts";
@@ -31,9 +32,7 @@ export function storedFilesOf({
   checkpointDelta: delta,
   workCheckpoint: work,
 }: Run): StoredFiles | undefined {
-  return checkpoint === undefined
-    ? undefined
-    : { checkpoint, ...(delta === undefined ? {} : { delta }), ...(work === undefined ? {} : { work }) };
+  return checkpoint === undefined ? undefined : defined({ checkpoint, delta, work });
 }
 
 /** The run with the agent session to resume: this run, or the previous run if it used the same agent. */

@@ -96,7 +96,10 @@ export class TurnCheckpoints {
     const checkpointGaps = leftOut.length === 0 ? undefined : this.#deps.redact(leftOutText(leftOut));
     await this.#lease.write((edit) =>
       edit.set({
-        ...{ checkpoint, checkpointDelta: delta, checkpointAt: edit.now, checkpointGaps },
+        checkpoint,
+        checkpointDelta: delta,
+        checkpointAt: edit.now,
+        checkpointGaps,
         // It is older than these files.
         workCheckpoint: undefined,
       }),

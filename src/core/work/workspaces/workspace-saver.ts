@@ -1,5 +1,6 @@
 import { cleaned } from "../../basics/clean-text.ts";
 import type { Clock } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { Log } from "../../basics/log.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
@@ -211,7 +212,9 @@ function recordSaved(edit: RunEdit, saved: Saved): string | undefined {
   }
   const { checkpoint, leftOut, leftOutCount } = saved;
   setCheckpoint(edit, saved);
-  edit.record({ kind: "workspace.stored", checkpoint, ...(leftOut.length === 0 ? {} : { leftOut }) });
+  edit.record(
+    defined({ kind: "workspace.stored", checkpoint, leftOut: leftOut.length === 0 ? undefined : leftOut }),
+  );
   return leftOut.length === 0 ? undefined : leftOutText(leftOut, leftOutCount);
 }
 
