@@ -7,7 +7,24 @@ import type { PaceLimit } from "../model/threads/pace-limit.ts";
 import type { ThreadAddress } from "../model/threads/thread.ts";
 import type { RequestFile } from "../model/workspaces/input-file.ts";
 
-/** One outside conversation system. Its web routes belong to the adapter and are not part of this port. */
+/**
+ * One outside conversation system. Its web routes belong to the adapter and are not part of this port. Members with a `?`
+ * are for systems that can do it. The smallest adapter, which `index.ts` of its folder creates for the registry:
+ *
+ * ```ts
+ * export function createLinearAdapter({ botName, token }: LinearConfig, { accept }: AdapterDeps): RunningAdapter {
+ *   const client = new LinearClient(token);
+ *   const adapter: ThreadAdapter = {
+ *     name: "linear",
+ *     traits: { source: "LINEAR", trigger: `@${botName}` },
+ *     translate: async ({ body }) => translate(body, botName),
+ *     authorize: async ({ author }) => ({ allowed: true, permission: "member", author }),
+ *     deliver: async ({ id, notice, thread }) => client.comment(thread.key, render(notice), { id }),
+ *   };
+ *   return { adapter, routes: webhookRoutes(accept), checks: () => [] };
+ * }
+ * ```
+ */
 export interface ThreadAdapter {
   readonly name: string;
   readonly traits: AdapterTraits;
