@@ -78,7 +78,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
     ...disk,
     queue,
     ...runDeps(bootstrap, deps, { chosen, clones, quota }),
-    ...defined({ images: chosen.sandbox.images ? chosen.sandbox.images : undefined }),
+    ...defined({ images: chosen.sandbox.images }),
     worker,
   });
   const localDisk = new LocalDisk({

@@ -276,7 +276,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     limits: bootstrap.config.limits,
     tls: bootstrap.tls,
     ready: async () => (bootstrap.draining?.aborted ? "The process stops." : database.unusable()),
-    ...defined({ draining: bootstrap.draining ? bootstrap.draining : undefined }),
+    ...defined({ draining: bootstrap.draining }),
     adapterRoutes: Array.from(deps.adapters.values(), ({ routes }) => routes ?? []).flat(),
   };
 }

@@ -102,7 +102,7 @@ export class RepositoryClones {
     const known = {
       ...defined({
         defaultBranch: defaultBranch ? defaultBranch : undefined,
-        committer: committer ? committer : undefined,
+        committer,
       }),
     };
     return { owner: repository.owner, name: repository.name, ...target, ...known };

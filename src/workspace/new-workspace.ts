@@ -114,7 +114,7 @@ export class NewWorkspace {
     const repository = {
       ...found,
       folder,
-      ...defined({ isUntrusted: isUntrusted ? isUntrusted : undefined }),
+      ...defined({ isUntrusted }),
     };
     this.#planned.splice(-1, 1, { repository, step, isGuessed });
     step.say(`${found.branch ?? ref ?? "HEAD"} at ${found.commit}`);

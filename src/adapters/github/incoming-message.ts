@@ -261,7 +261,7 @@ function commonOf(
     before: action === "edited" ? beforeOf(envelope.changes ?? {}) : undefined,
     updatedAt: object.updated_at ? object.updated_at : undefined,
     writer: object.user ? object.user : undefined,
-    sender: sender ? sender : undefined,
+    sender,
     viaAppId,
     installationId: installation ? installation.id : undefined,
     repository: defined({

@@ -153,7 +153,7 @@ export class AcpSession implements AgentSession {
     if (failure !== undefined) {
       throw failure;
     }
-    return defined({ stopReason, usage: usage ? usage : undefined });
+    return defined({ stopReason, usage });
   }
 
   /** The usage of this turn only, even if the agent counts the whole session. */

@@ -80,7 +80,7 @@ export function problemOf(error: AppError, { publicUrl, instance, traceId }: Pro
 function othersOf(options: ErrorOptions): Partial<Problem> {
   const { authUrl, deviceCodeReason, integrationName, provider, setupUrl } = options;
   return defined({
-    reason: deviceCodeReason ? deviceCodeReason : undefined,
+    reason: deviceCodeReason,
     auth_url: authUrl ? authUrl : undefined,
     provider: provider ? provider : undefined,
     integration_name: integrationName ? integrationName : undefined,

@@ -46,7 +46,7 @@ function queryOf(query: ListAuditQuery, teamId: TeamId): Omit<AuditQuery, "limit
     action,
     targetType: target_type,
     targetId: target_id,
-    createdAfter: created_after ? created_after : undefined,
-    createdBefore: created_before ? created_before : undefined,
+    createdAfter: created_after,
+    createdBefore: created_before,
   });
 }

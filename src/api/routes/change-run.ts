@@ -44,7 +44,7 @@ export function changeRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
       const { metadata, title } = request.body;
       requireCharacters("title", title, limits.titleLength);
       const [id, viewer] = [requireRunId(request.params.runId), viewerOf(request)];
-      const details = defined({ title, metadata: metadata ? metadata : undefined });
+      const details = defined({ title, metadata });
       return idempotency.writeOnce(request, reply, {
         operation: "runs.update",
         target: id,

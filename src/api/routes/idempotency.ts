@@ -138,7 +138,7 @@ export class Idempotency {
         const body = await performWithKey(request, stores, write);
         await stores.idempotentResponses.remember({
           ...requestKey,
-          ...defined({ runId: write.runId ? write.runId : undefined }),
+          ...defined({ runId: write.runId }),
           status,
           body: this.#stored(body, requestKey, secretOf),
         });

@@ -77,9 +77,9 @@ function queryOf(
   }
   return defined({
     teamId,
-    runId: runId ? runId : undefined,
+    runId,
     threadId: threadId ? threadId : undefined,
-    state: state ? state : undefined,
+    state,
   });
 }
 

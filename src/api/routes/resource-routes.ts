@@ -26,7 +26,7 @@ export function resourceRoutes<
   const { actions = {}, create, get, id, item, list, path, remove, replace, scopes, tags, update } = resource;
   const handlers = new ResourceHandlers<Service, Row, Id>(storage, idempotency, resource);
   const one = `${path}/:${id.name}`;
-  const named = defined({ params: id.params, querystring: id.querystring ? id.querystring : undefined });
+  const named = defined({ params: id.params, querystring: id.querystring });
   const reading = { scope: scopes.read };
   const config = { scope: scopes.write, describedHeaders: ["Idempotency-Key"] };
   const changing = (change: Operation & Partial<Body>) => {

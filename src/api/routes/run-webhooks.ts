@@ -52,7 +52,7 @@ export function runWebhookRoutes(
       const after = cursor === undefined ? {} : { after: places.decode(cursor, listing) };
       // One more than the page has, to find out whether there is a next page.
       const rows = await deliveries.listOfRun(id, {
-        ...defined({ state: state ? state : undefined }),
+        ...defined({ state }),
         ...after,
         limit: limit + 1,
       });

@@ -94,7 +94,7 @@ function historyRoutes(deps: DeliveryDeps): FastifyPluginAsyncZod {
       // One more than the page has, to find out whether there is a next page.
       const query = {
         endpointId,
-        ...defined({ state: state ? state : undefined }),
+        ...defined({ state }),
         ...after,
         limit: limit + 1,
       };
@@ -157,7 +157,7 @@ function replayManyRoute(deps: DeliveryDeps, idempotency: Idempotency): FastifyP
         const endpointId = requireId(request.params.webhookId, "webhook");
         const { teamId } = principalOf(request);
         const { since, until } = request.body;
-        const which = defined({ since, until: until ? until : undefined });
+        const which = defined({ since, until });
         return idempotency.writeOnce(request, reply, {
           operation: "webhooks.replay-many",
           target: endpointId,

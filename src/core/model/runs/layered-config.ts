@@ -7,7 +7,7 @@ import type { RunConfig } from "./run.ts";
  */
 export function layeredConfig(upper: RunConfig, lower: RunConfig): RunConfig {
   const harness = layeredHarness(upper, lower);
-  return { ...lower, ...upper, ...defined({ harness: harness ? harness : undefined }) };
+  return { ...lower, ...upper, ...defined({ harness }) };
 }
 
 /** What of `lower` fits to the choices of `upper`. Another agent program may not have the same models. */

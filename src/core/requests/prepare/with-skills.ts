@@ -21,7 +21,7 @@ export async function withSkills(finder: Pick<SkillFinder, "find">, request: New
   const own =
     config.skill_spec === undefined ? undefined : (request.skill ?? (await find(config.skill_spec)));
   const skill = own ?? (prompt.trim() === "" ? skills[0] : undefined);
-  return { ...request, skills, ...defined({ skill: skill ? skill : undefined }) };
+  return { ...request, skills, ...defined({ skill }) };
 }
 
 function eachOnce(skills: readonly Skill[]): readonly Skill[] {

@@ -66,7 +66,7 @@ export function planOf(
         ? [
             {
               ...planned(own, own, home),
-              ...defined({ isGuessed: own.isGuessed ? own.isGuessed : undefined }),
+              ...defined({ isGuessed: own.isGuessed }),
             },
           ]
         : []),

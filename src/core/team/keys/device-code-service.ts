@@ -149,7 +149,7 @@ export class DeviceCodeService {
     }
     const wanted = new Date(now.getTime() + KEY_MS);
     const end = key?.expiresAt !== undefined && key.expiresAt < wanted ? key.expiresAt : wanted;
-    const holder = defined({ principal, scopes, key: key ? key : undefined });
+    const holder = defined({ principal, scopes, key });
     return new KeyService(this.#deps).create(holder, { name: clientName, scopes, expiresAt: end });
   }
 }

@@ -20,7 +20,7 @@ export async function completeTry(
   }
   const { failingSince, url } = endpoint;
   const hasMoved = url !== taken.endpoint.url;
-  const health = defined({ hasMoved, failingSince: failingSince ? failingSince : undefined });
+  const health = defined({ hasMoved, failingSince });
   const outcome = decideOutcome({ answer, step: taken.step, now, ...health });
   const { durationMs, status } = answer;
   const isOurs = await storage.webhooks.outbox.complete(

@@ -84,7 +84,7 @@ export class WebhookService {
     const isNewChance = changes.enabled !== undefined || changes.url !== undefined;
     const health = defined({
       disabledReason: disabledReason ? disabledReason : undefined,
-      failingSince: failingSince ? failingSince : undefined,
+      failingSince,
     });
     const changed = {
       ...kept,

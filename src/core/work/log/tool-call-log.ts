@@ -136,9 +136,7 @@ class OpenCall {
     }
     const content = this.#beginning();
     const output = this.#output.take();
-    return this.#update(
-      defined({ content: content ? content : undefined, output: output === "" ? undefined : output }),
-    );
+    return this.#update(defined({ content, output: output === "" ? undefined : output }));
   }
 
   /** Everything that is not stored yet. The call ends with it. */
@@ -148,7 +146,7 @@ class OpenCall {
     const rawOutput = withoutRepeated(this.#rawOutput, (this.#content ?? []).map(textOf));
     return this.#update(
       defined({
-        content: content ? content : undefined,
+        content,
         output: output === "" ? undefined : output,
         rawOutput,
       }),
