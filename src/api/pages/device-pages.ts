@@ -42,9 +42,15 @@ interface DeviceFiles {
   readonly message: string;
 }
 
+interface DeviceContext {
+  readonly deps: ApiDeps;
+  readonly auth: AuthDeps;
+  readonly limiter: SignInLimiter;
+  readonly files: DeviceFiles;
+}
+
 /** Where a person enters the code that a program shows, sees what it asks for, and allows it or not. */
 export function devicePages(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
-  const { hashKey, storage } = deps;
   // Counted per principal: who guesses codes must be signed in.
   const limiter = new SignInLimiter(deps.clock, limitsOf(deps.limits).failedSignIns);
   const schema = { hide: true };
@@ -55,54 +61,71 @@ export function devicePages(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstanc
       confirm: await readPage("device-confirm"),
       message: await readPage("message"),
     };
+    const context = { deps, auth, limiter, files };
     readForms(app);
     app.get("/device", { schema }, async (request, reply) => {
       const holder = await findByCookie(auth, request);
       return holder === undefined
-        ? reply.redirect("/signin?next=%2Fdevice", 303)
+        ? signInFirst(reply)
         : htmlPage(reply).send(fill(files.enter, { message: "" }));
     });
-    app.post("/device", options, async (request, reply) => {
-      const holder = await requireVisitor(auth, request);
-      if (holder === undefined) {
-        return reply.redirect("/signin?next=%2Fdevice", 303);
-      }
-      limiter.begun(holder.principal.id);
-      const code = parseUserCode(textIn(request.body, "user_code"));
-      const program =
-        code === undefined
-          ? undefined
-          : await storage.atomically((stores) => deviceCodesOn(deps, stores).find(hashKey(code)));
-      if (code === undefined || program === undefined) {
-        return askAgain(reply, files);
-      }
-      limiter.succeeded(holder.principal.id);
-      return htmlPage(reply).send(fill(files.confirm, shown(holder, program, code)));
-    });
-    app.post("/device/decision", options, async (request, reply) => {
-      const holder = await requireVisitor(auth, request);
-      if (holder === undefined) {
-        return reply.redirect("/signin?next=%2Fdevice", 303);
-      }
-      limiter.begun(holder.principal.id);
-      const code = parseUserCode(textIn(request.body, "user_code"));
-      const status = textIn(request.body, "decision") === "allow" ? "approved" : "denied";
-      const decided =
-        code &&
-        (await storage.atomically(
-          async (stores) => {
-            await requireValid(stores, holder);
-            return deviceCodesOn(deps, stores).decide(holder, hashKey(code), status);
-          },
-          visitorContext(request, holder.principal),
-        ));
-      if (decided === undefined) {
-        return askAgain(reply, files);
-      }
-      limiter.succeeded(holder.principal.id);
-      return htmlPage(reply).send(fill(files.message, status === "approved" ? APPROVED : DENIED));
-    });
+    app.post("/device", options, (request, reply) => enterCode(context, request, reply));
+    app.post("/device/decision", options, (request, reply) => decide(context, request, reply));
   };
+}
+
+async function enterCode(
+  { auth, deps, files, limiter }: DeviceContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const holder = await requireVisitor(auth, request);
+  if (holder === undefined) {
+    return signInFirst(reply);
+  }
+  limiter.begun(holder.principal.id);
+  const code = parseUserCode(textIn(request.body, "user_code"));
+  const program =
+    code === undefined
+      ? undefined
+      : await deps.storage.atomically((stores) => deviceCodesOn(deps, stores).find(deps.hashKey(code)));
+  if (code === undefined || program === undefined) {
+    return askAgain(reply, files);
+  }
+  limiter.succeeded(holder.principal.id);
+  return htmlPage(reply).send(fill(files.confirm, shown(holder, program, code)));
+}
+
+async function decide(
+  { auth, deps, files, limiter }: DeviceContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const holder = await requireVisitor(auth, request);
+  if (holder === undefined) {
+    return signInFirst(reply);
+  }
+  limiter.begun(holder.principal.id);
+  const code = parseUserCode(textIn(request.body, "user_code"));
+  const status = textIn(request.body, "decision") === "allow" ? "approved" : "denied";
+  const decided =
+    code &&
+    (await deps.storage.atomically(
+      async (stores) => {
+        await requireValid(stores, holder);
+        return deviceCodesOn(deps, stores).decide(holder, deps.hashKey(code), status);
+      },
+      visitorContext(request, holder.principal),
+    ));
+  if (decided === undefined) {
+    return askAgain(reply, files);
+  }
+  limiter.succeeded(holder.principal.id);
+  return htmlPage(reply).send(fill(files.message, status === "approved" ? APPROVED : DENIED));
+}
+
+function signInFirst(reply: FastifyReply): FastifyReply {
+  return reply.redirect("/signin?next=%2Fdevice", 303);
 }
 
 /** The signed-in person. Another site must not enter or allow a code. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { KeyHolder } from "../../core/model/people/api-key.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
 import { isUnrestricted } from "../../core/model/people/sign-in-holder.ts";
@@ -29,80 +29,111 @@ const JOINED = {
   linkText: "Runs",
 };
 
+interface LinkContext {
+  readonly deps: ApiDeps;
+  readonly auth: AuthDeps;
+  readonly limiter: SignInLimiter;
+  readonly files: { readonly confirm: string; readonly join: string; readonly message: string };
+}
+
 /**
  * The pages of one-time links. Opening a link shows who it signs in; only its button uses it up. To a person who is
  * signed in as another principal, the link of an outside account offers to join the account with that principal.
  */
 export function signInLinkPages(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance) => Promise<void> {
-  const { clock, hashKey, storage } = deps;
-  const limiter = new SignInLimiter(clock, limitsOf(deps.limits).failedSignIns);
+  const limiter = new SignInLimiter(deps.clock, limitsOf(deps.limits).failedSignIns);
   const schema = { hide: true };
+  const form = { schema, bodyLimit: FORM_BYTES };
   return async (app) => {
     const [confirm, join] = [await readPage("sign-in-link"), await readPage("sign-in-link-join")];
-    const message = await readPage("message");
+    const context = { deps, auth, limiter, files: { confirm, join, message: await readPage("message") } };
     readForms(app);
-    app.get("/signin/link", { schema }, async (request, reply) => {
-      const [token, next] = [textIn(request.query, "token") ?? "", returnPath(textIn(request.query, "next"))];
-      const link = await storage.signInLinks.findByHash(hashKey(token), clock.now());
-      const principal = await ownerOf(storage, link);
-      if (link === undefined || principal === undefined) {
-        return htmlPage(reply).code(410).send(fill(message, OVER));
-      }
-      const name = principal.displayName ?? "you";
-      const holder = await findByCookie(auth, request);
-      if (holder === undefined || !mayJoin(link, holder)) {
-        return htmlPage(reply).send(fill(confirm, { token, next, name }));
-      }
-      const { displayName, email } = holder.principal;
-      const shown = { token, next, name, account: link.subject, person: displayName ?? email ?? "you" };
-      return htmlPage(reply).send(fill(join, shown));
-    });
-    app.post("/signin/link", { schema, bodyLimit: FORM_BYTES }, async (request, reply) => {
-      refuseOtherOrigin(request, auth.publicUrl());
-      const network = callerNetwork(request.ip);
-      limiter.begun(network);
-      const hash = hashKey(textIn(request.body, "token") ?? "");
-      const signIn = newSignIn(deps, request);
-      const now = clock.now();
-      const link = await storage.signInLinks.findByHash(hash, now);
-      const principal = await ownerOf(storage, link);
-      const used =
-        principal &&
-        (await storage.atomically(
-          async (stores) => {
-            // Of two concurrent requests only one gets the link. The principal may have been disabled meanwhile.
-            const owner = await ownerOf(stores, await stores.signInLinks.use(hash, now));
-            return owner && signIn(stores, owner, { method: "link" });
-          },
-          visitorContext(request, principal),
-        ));
-      if (used === undefined) {
-        return htmlPage(reply).code(410).send(fill(message, OVER));
-      }
-      limiter.succeeded(network);
-      auth.cookies.issue(reply, used);
-      return continueTo(request, reply, returnPath(textIn(request.body, "next")));
-    });
-    app.post("/signin/link/join", { schema, bodyLimit: FORM_BYTES }, async (request, reply) => {
-      requireOwnOrigin(request, auth.publicUrl());
-      const network = callerNetwork(request.ip);
-      limiter.begun(network);
-      const hash = hashKey(textIn(request.body, "token") ?? "");
-      const now = clock.now();
-      const holder = await findByCookie(auth, request);
-      const isJoined =
-        holder !== undefined &&
-        (await storage.atomically(
-          (stores) => joinAccount({ ...deps, storage: stores }, { hash, now, holder }),
-          visitorContext(request, holder.principal),
-        ));
-      if (!isJoined) {
-        return htmlPage(reply).code(410).send(fill(message, OVER));
-      }
-      limiter.succeeded(network);
-      return htmlPage(reply).send(fill(message, JOINED));
-    });
+    app.get("/signin/link", { schema }, (request, reply) => show(context, request, reply));
+    app.post("/signin/link", form, (request, reply) => use(context, request, reply));
+    app.post("/signin/link/join", form, (request, reply) => joinBoth(context, request, reply));
   };
+}
+
+async function show(
+  { auth, deps: { clock, hashKey, storage }, files }: LinkContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const [token, next] = [textIn(request.query, "token") ?? "", returnPath(textIn(request.query, "next"))];
+  const link = await storage.signInLinks.findByHash(hashKey(token), clock.now());
+  const principal = await ownerOf(storage, link);
+  if (link === undefined || principal === undefined) {
+    return over(reply, files);
+  }
+  const name = principal.displayName ?? "you";
+  const holder = await findByCookie(auth, request);
+  if (holder === undefined || !mayJoin(link, holder)) {
+    return htmlPage(reply).send(fill(files.confirm, { token, next, name }));
+  }
+  const { displayName, email } = holder.principal;
+  const shown = { token, next, name, account: link.subject, person: displayName ?? email ?? "you" };
+  return htmlPage(reply).send(fill(files.join, shown));
+}
+
+async function use(
+  { auth, deps, files, limiter }: LinkContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { clock, hashKey, storage } = deps;
+  refuseOtherOrigin(request, auth.publicUrl());
+  const network = callerNetwork(request.ip);
+  limiter.begun(network);
+  const hash = hashKey(textIn(request.body, "token") ?? "");
+  const signIn = newSignIn(deps, request);
+  const now = clock.now();
+  const link = await storage.signInLinks.findByHash(hash, now);
+  const principal = await ownerOf(storage, link);
+  const used =
+    principal &&
+    (await storage.atomically(
+      async (stores) => {
+        // Of two concurrent requests only one gets the link. The principal may have been disabled meanwhile.
+        const owner = await ownerOf(stores, await stores.signInLinks.use(hash, now));
+        return owner && signIn(stores, owner, { method: "link" });
+      },
+      visitorContext(request, principal),
+    ));
+  if (used === undefined) {
+    return over(reply, files);
+  }
+  limiter.succeeded(network);
+  auth.cookies.issue(reply, used);
+  return continueTo(request, reply, returnPath(textIn(request.body, "next")));
+}
+
+async function joinBoth(
+  { auth, deps, files, limiter }: LinkContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { clock, hashKey, storage } = deps;
+  requireOwnOrigin(request, auth.publicUrl());
+  const network = callerNetwork(request.ip);
+  limiter.begun(network);
+  const hash = hashKey(textIn(request.body, "token") ?? "");
+  const now = clock.now();
+  const holder = await findByCookie(auth, request);
+  const isJoined =
+    holder !== undefined &&
+    (await storage.atomically(
+      (stores) => joinAccount({ ...deps, storage: stores }, { hash, now, holder }),
+      visitorContext(request, holder.principal),
+    ));
+  if (!isJoined) {
+    return over(reply, files);
+  }
+  limiter.succeeded(network);
+  return htmlPage(reply).send(fill(files.message, JOINED));
+}
+
+function over(reply: FastifyReply, { message }: LinkContext["files"]): FastifyReply {
+  return htmlPage(reply).code(410).send(fill(message, OVER));
 }
 
 type JoinableLink = SignInLink & { readonly subject: string };

@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import type { FastifyReply } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { AppError } from "../../core/basics/errors.ts";
@@ -69,41 +70,60 @@ const FILE = {
   },
 };
 
+/** Addresses that the holder may use without a key for a while. */
+class FileLinks {
+  readonly #deps: ArtifactDeps;
+  readonly #links: SignedLinks;
+  readonly #prefix: string;
+
+  constructor(deps: ArtifactDeps, prefix: string) {
+    this.#deps = deps;
+    this.#links = new SignedLinks(deps, "artifact");
+    this.#prefix = prefix;
+  }
+
+  of(artifact: Artifact, run: Run): { readonly expiresAt: Date; readonly url: string } {
+    const { expiresAt, url } = this.#links.signUntil(this.#pathOf(artifact), targetOf(artifact, run));
+    return { expiresAt, url: `${this.#deps.publicUrl()}${url}` };
+  }
+
+  redirect(reply: FastifyReply, artifact: Artifact, run: Run): FastifyReply {
+    requireFile(artifact);
+    return reply.redirect(this.#links.sign(this.#pathOf(artifact), targetOf(artifact, run)), 302);
+  }
+
+  open(query: z.output<typeof SignedQuery>, uid: string): ReturnType<SignedLinks["open"]> {
+    return this.#links.open(query, uid);
+  }
+
+  #pathOf({ id }: Artifact): string {
+    return `${this.#prefix}/agent/artifacts/${id}/file`;
+  }
+}
+
 export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
-  const links = new SignedLinks(deps, "artifact");
   const config = { scope: "runs:read" } as const;
+  const withLink = { ...config, givesLink: true } as const;
   return async (app) => {
-    const pathOf = ({ id }: Artifact) => `${app.prefix}/agent/artifacts/${id}/file`;
-    const linkOf = (artifact: Artifact, run: Run) => {
-      const { expiresAt, url } = links.signUntil(pathOf(artifact), targetOf(artifact, run));
-      return { expiresAt, url: `${deps.publicUrl()}${url}` };
-    };
-    const withLink = { ...config, givesLink: true } as const;
+    const links = new FileLinks(deps, app.prefix);
     app.get("/agent/artifacts/:uid", { schema: GET, config: withLink }, async (request) => {
       const { artifact, run } = await getArtifactOrPlan(deps, request.params.uid, viewerOf(request));
       return artifactDetailsOf(artifact, {
-        link: () => linkOf(artifact, run),
+        link: () => links.of(artifact, run),
         text: () => textOf(deps, artifact),
       });
     });
-    app.get(
-      "/agent/runs/:runId/handoff/attachments",
-      { schema: HANDOFF, config: withLink },
-      async (request) => {
-        const run = await deps.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
-        const artifacts = await deps.storage.files.artifactsOf([run.id]);
-        const left = artifacts.filter(({ file, turn }) => file !== undefined && turn === lastEndedTurn(run));
-        return {
-          attachments: left
-            .filter(isFile)
-            .map((artifact) => attachmentOf(artifact, linkOf(artifact, run).url)),
-        };
-      },
-    );
+    const handoff = { schema: HANDOFF, config: withLink };
+    app.get("/agent/runs/:runId/handoff/attachments", handoff, async (request) => {
+      const run = await deps.runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
+      const artifacts = await deps.storage.files.artifactsOf([run.id]);
+      const left = artifacts.filter(({ file, turn }) => file !== undefined && turn === lastEndedTurn(run));
+      const files = left.filter(isFile);
+      return { attachments: files.map((artifact) => attachmentOf(artifact, links.of(artifact, run).url)) };
+    });
     app.get("/agent/artifacts/:uid/download", { schema: DOWNLOAD, config }, async (request, reply) => {
       const { artifact, run } = await getArtifact(deps, request.params.uid, viewerOf(request));
-      requireFile(artifact);
-      return reply.redirect(links.sign(pathOf(artifact), targetOf(artifact, run)), 302);
+      return links.redirect(reply, artifact, run);
     });
     // The cookie of a share link is sent only to the addresses of its run.
     const ofRun = { schema: OF_RUN, config: { ...config, acceptsGuest: "any" } } as const;
@@ -113,24 +133,31 @@ export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
       if (run.id !== requireRunId(runId)) {
         throw unknownArtifact();
       }
-      requireFile(artifact);
-      return reply.redirect(links.sign(pathOf(artifact), targetOf(artifact, run)), 302);
+      return links.redirect(reply, artifact, run);
     });
     const file = { schema: FILE, config: { public: true }, exposeHeadRoute: false } as const;
     app.get("/agent/artifacts/:uid/file", file, async (request, reply) => {
       const { uid } = request.params;
       const { artifact } = await getArtifact(deps, uid, links.open(request.query, uid));
-      const { fileName, mimeType, blobId, sizeBytes } = requireFile(artifact);
-      // Browsers must save what an agent made. They must not show it as a page of this server or run it.
-      await reply
-        .type(mimeType)
-        .header("content-disposition", attachmentHeader(fileName))
-        .header("content-security-policy", "sandbox; default-src 'none'")
-        .header("content-length", sizeBytes)
-        .send(Readable.from(deps.blobs.read(blobId)) as never);
-      return reply;
+      return sendFile(deps, reply, artifact);
     });
   };
+}
+
+/** Browsers must save what an agent made. They must not show it as a page of this server or run it. */
+async function sendFile(
+  { blobs }: Pick<ApiDeps, "blobs">,
+  reply: FastifyReply,
+  artifact: Artifact,
+): Promise<FastifyReply> {
+  const { fileName, mimeType, blobId, sizeBytes } = requireFile(artifact);
+  await reply
+    .type(mimeType)
+    .header("content-disposition", attachmentHeader(fileName))
+    .header("content-security-policy", "sandbox; default-src 'none'")
+    .header("content-length", sizeBytes)
+    .send(Readable.from(blobs.read(blobId)));
+  return reply;
 }
 
 function targetOf({ id }: Artifact, { id: runId, teamId }: Run): LinkTarget {

@@ -1,9 +1,12 @@
+import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { PrincipalId } from "../../core/basics/ids.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
 import { requireVisible } from "../../core/model/policies/visibility.ts";
 import type { Run, RunConfig } from "../../core/model/runs/run.ts";
+import type { RunSource } from "../../core/model/runs/sources.ts";
+import type { RequestFile } from "../../core/model/workspaces/input-file.ts";
 import type { NewRun } from "../../core/requests/prepare/new-run.ts";
 import { storeInputFiles } from "../../core/requests/prepare/store-input-files.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
@@ -23,7 +26,7 @@ import { problems } from "../schemas/problem.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
 import { waitingForItem } from "../schemas/waiting-for.ts";
 import { findContinued } from "./conversations.ts";
-import type { Idempotency } from "./idempotency.ts";
+import type { Idempotency, RunTransaction } from "./idempotency.ts";
 import { RunSharing } from "./run-sharing.ts";
 
 /** Two addresses with the same behaviour, because public clients use either. */
@@ -55,35 +58,40 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
           hidesBody: webhook !== undefined,
           isAtomic: files.length === 0,
           isSecret: request.body.config?.session_sharing?.public_access !== undefined,
-          prepare: async () => {
-            const newRun = await newRunOf(deps, request.body, viewerOf(request));
-            const prepared = await deps.runs.preparer.prepare({ ...newRun, source });
-            // Only now, because a routing rule may choose the worker.
-            const availabilityOf = await deps.capacity.look();
-            const availability = availabilityOf(prepared.definition);
-            // Only now, because a refused request must not leave files.
-            const withFiles = await deps.runs.preparer.withFiles(
-              prepared,
-              await storeInputFiles(deps.blobs, files),
-            );
-            const endpoint = webhook && runWebhook(webhook, prepared.definition, deps.secrets);
-            const sharing = new RunSharing(deps, holderOf(request), prepared);
-            return {
-              perform: async (extras) => ({
-                run: await sharing.store({ ...withFiles, webhook: endpoint }, extras),
-                followUpId: undefined,
-              }),
-              answer: (result) => ({
-                ...createdOf(result),
-                ...sharing.member,
-                ...waitOf(result, availability),
-                ...ignoredOf(request, prepared.ignored),
-              }),
-            };
-          },
+          prepare: () => prepareRun(deps, request, { files, source }),
         });
       });
     }
+  };
+}
+
+/** Prepares the run outside of the transaction that stores it. */
+async function prepareRun(
+  deps: ApiDeps,
+  request: FastifyRequest<{ readonly Body: RunAgentRequest }>,
+  { files, source }: { readonly files: readonly RequestFile[]; readonly source: RunSource },
+): Promise<RunTransaction<RunAgentResponse>> {
+  const { webhook } = request.body;
+  const newRun = await newRunOf(deps, request.body, viewerOf(request));
+  const prepared = await deps.runs.preparer.prepare({ ...newRun, source });
+  // Only now, because a routing rule may choose the worker.
+  const availabilityOf = await deps.capacity.look();
+  const availability = availabilityOf(prepared.definition);
+  // Only now, because a refused request must not leave files.
+  const withFiles = await deps.runs.preparer.withFiles(prepared, await storeInputFiles(deps.blobs, files));
+  const endpoint = webhook && runWebhook(webhook, prepared.definition, deps.secrets);
+  const sharing = new RunSharing(deps, holderOf(request), prepared);
+  return {
+    perform: async (extras) => ({
+      run: await sharing.store({ ...withFiles, webhook: endpoint }, extras),
+      followUpId: undefined,
+    }),
+    answer: (result) => ({
+      ...createdOf(result),
+      ...sharing.member,
+      ...waitOf(result, availability),
+      ...ignoredOf(request, prepared.ignored),
+    }),
   };
 }
 

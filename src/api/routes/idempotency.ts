@@ -49,7 +49,8 @@ interface PreparedWrite<Body> {
 
 type WriteExtras = Pick<TransactionExtras, "apiKeyId" | "author" | "from" | "responseFor" | "signInId">;
 
-interface RunTransaction<Body> {
+/** The work on a run and its answer. */
+export interface RunTransaction<Body> {
   /** Does the work and stores `extras` in the same transaction. */
   perform(extras: WriteExtras): Promise<FollowUpResult>;
   /** With a key it is called inside the transaction, which stores the answer. */

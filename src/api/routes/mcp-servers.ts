@@ -15,6 +15,29 @@ import type { Idempotency } from "./idempotency.ts";
 import { uuidId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 
+const CREATE = {
+  operationId: "createMcpServer",
+  summary: "Create an MCP server",
+  description:
+    "Runs of the team use it by `warp_id`. Everyone who may start runs can make their agents use it with its values.",
+  hidesBody: true,
+  body: McpServerRequest,
+};
+const REPLACE = {
+  operationId: "replaceMcpServer",
+  summary: "Replace an MCP server",
+  description: "Agents that are working keep the previous configuration until they end.",
+  hidesBody: true,
+  problems: [409],
+  body: McpServerRequest,
+} as const;
+const DELETE = {
+  operationId: "deleteMcpServer",
+  summary: "Delete an MCP server",
+  description: "Runs that name it fail when their agent starts the next time.",
+  status: 204,
+} as const;
+
 export function mcpServerRoutes(
   deps: Pick<ApiDeps, "clock" | "limits" | "secrets" | "storage">,
   idempotency: Idempotency,
@@ -44,30 +67,17 @@ export function mcpServerRoutes(
       run: (servers, viewer, uid) => servers.get(viewer, uid),
     },
     create: {
-      operationId: "createMcpServer",
-      summary: "Create an MCP server",
-      description:
-        "Runs of the team use it by `warp_id`. Everyone who may start runs can make their agents use it with its values.",
-      hidesBody: true,
-      body: McpServerRequest,
+      ...CREATE,
       check: requireSize,
       run: (servers, viewer, body) => servers.create(viewer, mcpServerEditOf(body)),
     },
     replace: {
-      operationId: "replaceMcpServer",
-      summary: "Replace an MCP server",
-      description: "Agents that are working keep the previous configuration until they end.",
-      hidesBody: true,
-      problems: [409],
-      body: McpServerRequest,
+      ...REPLACE,
       check: requireSize,
       run: (servers, viewer, uid, body) => servers.replace(viewer, uid, mcpServerEditOf(body)),
     },
     remove: {
-      operationId: "deleteMcpServer",
-      summary: "Delete an MCP server",
-      description: "Runs that name it fail when their agent starts the next time.",
-      status: 204,
+      ...DELETE,
       run: (servers, viewer, uid) => servers.remove(viewer, uid),
     },
   });

@@ -32,6 +32,35 @@ import { resourceRoutes } from "./resource-routes.ts";
 const PATH = "/agent/policies";
 const tags = ["rules"];
 
+const LIST = {
+  operationId: "listPolicies",
+  summary: "List policies",
+  description: "The built-in policies come last. They say what applies where no policy of the team matches.",
+  member: "policies",
+  response: ListPoliciesResponse,
+};
+const GET = { operationId: "getPolicy", summary: "Get a policy" };
+const CREATE = {
+  operationId: "createPolicy",
+  summary: "Create a policy",
+  description: "The policy takes effect within moments, in all processes of the server.",
+  body: PolicyRequest,
+};
+const REPLACE = {
+  operationId: "replacePolicy",
+  summary: "Replace a policy",
+  description:
+    "Members that are left out get their default value. Replacing a built-in policy is a conflict.",
+  body: PolicyRequest,
+  problems: [409],
+} as const;
+const DELETE = {
+  operationId: "deletePolicy",
+  summary: "Delete a policy",
+  description: "Deleting a built-in policy is a conflict.",
+  problems: [409],
+} as const;
+
 export function policyRoutes(
   { clock, storage }: Pick<ApiDeps, "clock" | "storage">,
   idempotency: Idempotency,
@@ -45,43 +74,23 @@ export function policyRoutes(
     item: PolicyItem,
     items: (rows: readonly Policy[]) => rows.map(policyItem),
     list: {
-      operationId: "listPolicies",
-      summary: "List policies",
-      description:
-        "The built-in policies come last. They say what applies where no policy of the team matches.",
-      member: "policies",
-      response: ListPoliciesResponse,
+      ...LIST,
       run: async (rules, { teamId }) => [...(await rules.list(teamId)), ...BUILTIN_POLICIES],
     },
     get: {
-      operationId: "getPolicy",
-      summary: "Get a policy",
+      ...GET,
       run: async (rules, { teamId }, id) => findBuiltinPolicy(id) ?? (await rules.get(teamId, id)),
     },
-    create: {
-      operationId: "createPolicy",
-      summary: "Create a policy",
-      description: "The policy takes effect within moments, in all processes of the server.",
-      body: PolicyRequest,
-      run: (rules, viewer, body) => rules.create(viewer, policyEditOf(body)),
-    },
+    create: { ...CREATE, run: (rules, viewer, body) => rules.create(viewer, policyEditOf(body)) },
     replace: {
-      operationId: "replacePolicy",
-      summary: "Replace a policy",
-      description:
-        "Members that are left out get their default value. Replacing a built-in policy is a conflict.",
-      body: PolicyRequest,
-      problems: [409],
+      ...REPLACE,
       run: async (rules, { teamId }, id, body) => {
         requireChangeable(id);
         return rules.replace(teamId, id, policyEditOf(body));
       },
     },
     remove: {
-      operationId: "deletePolicy",
-      summary: "Delete a policy",
-      description: "Deleting a built-in policy is a conflict.",
-      problems: [409],
+      ...DELETE,
       run: async (rules, { teamId }, id) => {
         requireChangeable(id);
         return rules.remove(teamId, id);

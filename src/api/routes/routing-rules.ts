@@ -33,6 +33,29 @@ import { resourceRoutes } from "./resource-routes.ts";
 const PATH = "/agent/routing-rules";
 const tags = ["rules"];
 
+const LIST = {
+  operationId: "listRoutingRules",
+  summary: "List routing rules",
+  member: "routing_rules",
+  response: ListRoutingRulesResponse,
+};
+const GET = { operationId: "getRoutingRule", summary: "Get a routing rule" };
+const CREATE = {
+  operationId: "createRoutingRule",
+  summary: "Create a routing rule",
+  description: "The rule takes effect within moments, in all processes of the server.",
+  problems: [404, 422],
+  body: RoutingRuleRequest,
+} as const;
+const REPLACE = {
+  operationId: "replaceRoutingRule",
+  summary: "Replace a routing rule",
+  description: "Members that are left out get their default value.",
+  problems: [422],
+  body: RoutingRuleRequest,
+} as const;
+const DELETE = { operationId: "deleteRoutingRule", summary: "Delete a routing rule" };
+
 export function routingRuleRoutes(
   deps: Pick<ApiDeps, "clock" | "limits" | "runs" | "storage">,
   idempotency: Idempotency,
@@ -51,45 +74,23 @@ export function routingRuleRoutes(
       }),
     item: RoutingRuleItem,
     items: (rows: readonly RoutingRule[]) => rows.map(routingRuleItem),
-    list: {
-      operationId: "listRoutingRules",
-      summary: "List routing rules",
-      member: "routing_rules",
-      response: ListRoutingRulesResponse,
-      run: (rules, { teamId }) => rules.list(teamId),
-    },
-    get: {
-      operationId: "getRoutingRule",
-      summary: "Get a routing rule",
-      run: (rules, { teamId }, id) => rules.get(teamId, id),
-    },
+    list: { ...LIST, run: (rules, { teamId }) => rules.list(teamId) },
+    get: { ...GET, run: (rules, { teamId }, id) => rules.get(teamId, id) },
     create: {
-      operationId: "createRoutingRule",
-      summary: "Create a routing rule",
-      description: "The rule takes effect within moments, in all processes of the server.",
-      problems: [404, 422],
-      body: RoutingRuleRequest,
+      ...CREATE,
       check: ({ config }, viewer) => requireUsable(deps, config, viewer),
       run: (rules, viewer, body) =>
         rules.create(viewer, storable(deps, viewer.teamId, routingRuleEditOf(body))),
     },
     replace: {
-      operationId: "replaceRoutingRule",
-      summary: "Replace a routing rule",
-      description: "Members that are left out get their default value.",
-      problems: [422],
-      body: RoutingRuleRequest,
+      ...REPLACE,
       check: ({ config }, viewer) => requireUsable(deps, config, viewer),
       run: async (rules, { teamId }, id, body) => {
         const { config: before } = await rules.get(teamId, id);
         return rules.replace(teamId, id, storable(deps, teamId, routingRuleEditOf(body), before));
       },
     },
-    remove: {
-      operationId: "deleteRoutingRule",
-      summary: "Delete a routing rule",
-      run: (rules, { teamId }, id) => rules.remove(teamId, id),
-    },
+    remove: { ...DELETE, run: (rules, { teamId }, id) => rules.remove(teamId, id) },
   });
   return async (app) => {
     await app.register(routingRules);

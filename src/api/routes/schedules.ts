@@ -23,6 +23,45 @@ import type { Idempotency } from "./idempotency.ts";
 import { type ItemContext, uuidId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
 
+const LIST = {
+  operationId: "listSchedules",
+  summary: "List schedules",
+  member: "schedules",
+  response: ListSchedulesResponse,
+};
+const GET = { operationId: "getSchedule", summary: "Get a schedule" };
+const CREATE = {
+  operationId: "createSchedule",
+  summary: "Create a schedule",
+  description:
+    "The runs have the rights of the principal that creates the schedule, except the administrator right. Each " +
+    "due time starts one run. A due time that was missed starts one run late, as soon as the server is available " +
+    "again.",
+  problems: [404, 422],
+  body: ScheduleRequest,
+} as const;
+const REPLACE = {
+  operationId: "replaceSchedule",
+  summary: "Replace a schedule",
+  problems: [422],
+  body: ScheduleUpdateRequest,
+} as const;
+const DELETE = {
+  operationId: "deleteSchedule",
+  summary: "Delete a schedule",
+  description: "The runs of the schedule are kept.",
+};
+const PAUSE = {
+  operationId: "pauseSchedule",
+  summary: "Pause a schedule",
+  description: "Pausing a paused schedule is not an error.",
+};
+const RESUME = {
+  operationId: "resumeSchedule",
+  summary: "Resume a paused schedule",
+  description: "Due times during the pause are not made up.",
+};
+
 export function scheduleRoutes(
   deps: Pick<ApiDeps, "clock" | "limits" | "nextDue" | "runs" | "storage">,
   idempotency: Idempotency,
@@ -37,27 +76,10 @@ export function scheduleRoutes(
     serviceOn: (storage) => new ScheduleService({ storage, clock, nextDue }),
     item: ScheduleItem,
     items: scheduleItems,
-    list: {
-      operationId: "listSchedules",
-      summary: "List schedules",
-      member: "schedules",
-      response: ListSchedulesResponse,
-      run: (schedules, viewer) => schedules.list(viewer),
-    },
-    get: {
-      operationId: "getSchedule",
-      summary: "Get a schedule",
-      run: (schedules, viewer, id) => schedules.get(viewer, id),
-    },
+    list: { ...LIST, run: (schedules, viewer) => schedules.list(viewer) },
+    get: { ...GET, run: (schedules, viewer, id) => schedules.get(viewer, id) },
     create: {
-      operationId: "createSchedule",
-      summary: "Create a schedule",
-      description:
-        "The runs have the rights of the principal that creates the schedule, except the administrator right. Each " +
-        "due time starts one run. A due time that was missed starts one run late, as soon as the server is available " +
-        "again.",
-      problems: [404, 422],
-      body: ScheduleRequest,
+      ...CREATE,
       check: (body, viewer) => requireRunnable(deps, body, viewer),
       run: (schedules, viewer, body) => {
         const request = newScheduleOf(body);
@@ -66,10 +88,7 @@ export function scheduleRoutes(
       },
     },
     replace: {
-      operationId: "replaceSchedule",
-      summary: "Replace a schedule",
-      problems: [422],
-      body: ScheduleUpdateRequest,
+      ...REPLACE,
       check: (body, viewer) => requireRunnable(deps, body, viewer),
       run: async (schedules, viewer, id, body) => {
         const edit = scheduleEditOf(body);
@@ -78,25 +97,10 @@ export function scheduleRoutes(
         return schedules.replace(viewer, id, { ...edit, config });
       },
     },
-    remove: {
-      operationId: "deleteSchedule",
-      summary: "Delete a schedule",
-      description: "The runs of the schedule are kept.",
-      run: (schedules, viewer, id) => schedules.remove(viewer, id),
-    },
+    remove: { ...DELETE, run: (schedules, viewer, id) => schedules.remove(viewer, id) },
     actions: {
-      pause: {
-        operationId: "pauseSchedule",
-        summary: "Pause a schedule",
-        description: "Pausing a paused schedule is not an error.",
-        run: (schedules, viewer, id) => schedules.pause(viewer, id),
-      },
-      resume: {
-        operationId: "resumeSchedule",
-        summary: "Resume a paused schedule",
-        description: "Due times during the pause are not made up.",
-        run: (schedules, viewer, id) => schedules.resume(viewer, id),
-      },
+      pause: { ...PAUSE, run: (schedules, viewer, id) => schedules.pause(viewer, id) },
+      resume: { ...RESUME, run: (schedules, viewer, id) => schedules.resume(viewer, id) },
     },
   });
 }
