@@ -61,7 +61,7 @@ const SETUP_COMMANDS_TOTAL = 3;
 /** Creates what only a worker needs. Fails with an AppError when the sandbox that the operator named does not work. */
 export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promise<WorkerDeps> {
   const { config, logger } = bootstrap;
-  const { blobs: files, queue, storage } = deps;
+  const { queue, storage } = deps;
   const log = plainLog(logger);
   const chosen = await composeSandbox(config, log);
   const host = hostOf(config);
@@ -102,19 +102,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
     runWorker,
     heartbeat,
     localDisk,
-    maintenance: new Maintenance({
-      ...host,
-      storage,
-      adapters: new Map(Array.from(deps.adapters, ([name, { adapter }]) => [name, adapter])),
-      blobs: files,
-      eventBodyMs: config.eventBodyMs,
-      checkpoints: { prune: () => expireCheckpoints(deps.database, config.checkpointsMs) },
-      history: { prune: () => pruneHistory(deps.database, config.historyMs) },
-      deletedRuns: { prune: () => removeDeletedRuns(dataDir, existsIn(storage)) },
-      queue,
-      clock: systemClock,
-      log,
-    }),
+    maintenance: composeMaintenance(bootstrap, deps),
     eventRecovery: new EventRecovery({ lostEvents: lostEventsOf(deps), storage, clock: systemClock, log }),
     secretKeyRotation:
       config.oldSecretKeys.length === 0
@@ -127,6 +115,23 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
     scheduler: composeScheduler(bootstrap, deps),
     webhooks: composeWebhooks(bootstrap, deps),
   };
+}
+
+function composeMaintenance({ config, logger }: Bootstrap, deps: AppDeps): Maintenance {
+  const { blobs, database, queue, storage, threadAdapters } = deps;
+  return new Maintenance({
+    ...hostOf(config),
+    storage,
+    adapters: threadAdapters,
+    blobs,
+    eventBodyMs: config.eventBodyMs,
+    checkpoints: { prune: () => expireCheckpoints(database, config.checkpointsMs) },
+    history: { prune: () => pruneHistory(database, config.historyMs) },
+    deletedRuns: { prune: () => removeDeletedRuns(config.dataDir, existsIn(storage)) },
+    queue,
+    clock: systemClock,
+    log: plainLog(logger),
+  });
 }
 
 interface AttemptTools {

@@ -12,6 +12,7 @@ import type { PullRequests } from "../core/ports/pull-requests.ts";
 import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
 import type { SkillLibrary } from "../core/ports/skill-library.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
+import type { ThreadAdapter } from "../core/ports/thread-adapter.ts";
 import type { WebhookClient } from "../core/ports/webhook-client.ts";
 import { PullRequestReader } from "../core/requests/pull-request-reader.ts";
 import { RequestDefaultsService } from "../core/requests/routing/request-defaults-service.ts";
@@ -90,6 +91,7 @@ export interface AppDeps {
   readonly secrets: SecretBox;
   readonly webhookClient: WebhookClient;
   readonly adapters: ReadonlyMap<string, RunningAdapter>;
+  readonly threadAdapters: ReadonlyMap<string, ThreadAdapter>;
   readonly signInProviders: readonly SignInProvider[];
   readonly storedBytes: ApiDeps["storedBytes"];
   readonly doctor: Doctor;
@@ -117,122 +119,139 @@ export const CONNECTIONS_BESIDES = QUEUE_CONNECTIONS + BLOB_LINK.maxConnections 
 
 /** Creates all objects of the application, together with the `compose-*.ts` files. Nothing is started here. */
 export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
-  const { config, databaseUrl: url, logger, publicUrl } = bootstrap;
+  const stores = await composeStores(bootstrap);
+  const connection = new AdapterConnection();
+  const adapters = await createAdapters(bootstrap, stores, connection);
+  const requests = composeRequests(bootstrap, { ...stores, adapters });
+  const threads = composeThreads(bootstrap, { ...stores, ...requests, adapters });
+  connection.connect(threads.privateCommands, (search) =>
+    searchChoices(search, { adapters: threads.threadAdapters, storage: stores.storage }),
+  );
+  return { ...stores, ...requests, ...threads, adapters };
+}
+
+type Stores = Pick<AppDeps, "blobDatabase" | "blobs" | "database" | "disk" | "pubsub" | "queue" | "storage"> &
+  Pick<AppDeps, "formerHashers" | "hashKey" | "secrets">;
+
+/** What keeps everything, and the keys to it. */
+async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
+  const { config, databaseUrl: url, logger } = bootstrap;
   const log = plainLog(logger);
   const clock = systemClock;
   const database = new Database({ url, maxConnections: config.databaseConnections, log });
-  const blobs = new Database({ url, ...BLOB_LINK, log });
+  const blobDatabase = new Database({ url, ...BLOB_LINK, log });
   const pubsub = new PostgresPubSub({ url, log });
-  const link = { url, maxConnections: QUEUE_CONNECTIONS, pubsub, log };
   const disk = await diskOf(config);
-  const queue = new PgBossQueue({ ...link, ...hostOf(config), ...disk });
-  const storage = createPrismaStorage({ database, pubsub, clock, jobInsert: JOB_INSERT });
-  const adapters = await createAdapters(config, storage, {
-    clock,
-    log,
-    answerCommand: (command) => privateCommands.answer(command),
-    searchChoices: (search) => searchChoices(search, { adapters: threadAdapters, storage }),
-    readBlob: (id) => blobStore.get(id),
-    readTail: readerOfTails(config),
-  });
-  const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
-  const traits = new Map(Array.from(threadAdapters, ([name, adapter]) => [name, adapter.traits]));
+  const link = { url, maxConnections: QUEUE_CONNECTIONS, pubsub, log };
+  const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
+  return {
+    database,
+    blobDatabase,
+    blobs: createPrismaBlobStore(blobDatabase, clock),
+    pubsub,
+    queue: new PgBossQueue({ ...link, ...hostOf(config), ...disk }),
+    ...disk,
+    storage: createPrismaStorage({ database, pubsub, clock, jobInsert: JOB_INSERT }),
+    secrets: createSecretBox(fromSecretKeys(bootstrap, "sealing", (key) => key)),
+    hashKey,
+    formerHashers,
+  };
+}
+
+/** What adapters call of parts that are made from the adapters. It is connected before anything is started. */
+class AdapterConnection implements Pick<AdapterDeps, "answerCommand" | "searchChoices"> {
+  #commands: Pick<PrivateCommands, "answer"> | undefined;
+  #search: AdapterDeps["searchChoices"] | undefined;
+
+  connect(commands: Pick<PrivateCommands, "answer">, search: AdapterDeps["searchChoices"]): void {
+    this.#commands = commands;
+    this.#search = search;
+  }
+
+  answerCommand: AdapterDeps["answerCommand"] = async (command) => required(this.#commands).answer(command);
+  searchChoices: AdapterDeps["searchChoices"] = async (search) => required(this.#search)(search);
+}
+
+function required<T>(part: T | undefined): T {
+  if (part === undefined) {
+    throw new Error("An adapter was called before it was connected.");
+  }
+  return part;
+}
+
+/** What turns a request into a run: agents, repositories, skills, rules. */
+function composeRequests(bootstrap: Bootstrap, deps: Stores & Pick<AppDeps, "adapters">) {
+  const { config, logger, publicUrl } = bootstrap;
+  const { adapters, blobs, pubsub, secrets, storage } = deps;
+  const [clock, log] = [systemClock, plainLog(logger)];
+  const traits = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter.traits]));
   const writer = new NoticeWriter(publicUrl, traits);
   const agents = composeAgents(config);
   const rules = runRules({ storage, pubsub, clock });
-  const secrets = createSecretBox(fromSecretKeys(bootstrap, "sealing", (key) => key));
-  const { authorize, committerOf, pullRequests } = composeRepositories(config, {
-    adapters,
-    secrets,
-    storage,
-    log,
-  });
-  const skillDeps = composeSkills(config, storage, authorize, log);
-  const skills = skillDeps.finder;
-  const blobStore = createPrismaBlobStore(blobs, clock);
+  const teams = composeRepositories(config, { adapters, secrets, storage, log });
+  const { catalogue, finder, library, repositories } = composeSkills(config, storage, teams.authorize, log);
   const runs = new RunService({
     storage,
     clock,
     writer,
     agents: agents.choice,
-    skills,
+    skills: finder,
     secretBox: secrets,
-    pullRequests,
-    blobs: blobStore,
+    pullRequests: teams.pullRequests,
+    blobs,
     digest: sha256,
     log,
     ...rules,
   });
-  const installationHealth = new InstallationHealth({ installations: storage.installations, clock, log });
-  const pullRequestReader = new PullRequestReader({ pullRequests, runs, clock, log });
-  const requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
-  const inboxProcessor = new InboxProcessor({
-    requestDefaults,
-    installationHealth,
-    storage,
+  return {
+    ...teams,
+    agents,
+    writer,
     runs,
     policies: rules.policies,
-    pullRequests: pullRequestReader,
-    adapters: threadAdapters,
-    blobs: blobStore,
-    clock,
-    log,
-  });
-  const outboxDispatcher = new OutboxDispatcher({
-    outbox: storage.outbox,
-    adapters: threadAdapters,
-    runs,
-    installationHealth,
-    log,
-  });
-  const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
+    pullRequestReader: new PullRequestReader({ pullRequests: teams.pullRequests, runs, clock, log }),
+    repositories,
+    skillLibrary: library,
+    skills: catalogue,
+    signInProviders: signInProviders(config, adapters),
+    webhookClient: createWebhookClient({ destinations: new Destinations(config.webhookAllow) }),
+  };
+}
+
+/** The conversation with outside threads, and the doctor, whom people ask there too. */
+function composeThreads(
+  bootstrap: Bootstrap,
+  deps: Stores & ReturnType<typeof composeRequests> & Pick<AppDeps, "adapters">,
+) {
+  const { logger, publicUrl } = bootstrap;
+  const { adapters, agents, blobs, database, hashKey, policies, runs, storage } = deps;
+  const [clock, log] = [systemClock, plainLog(logger)];
+  const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
+  const installationHealth = new InstallationHealth({ installations: storage.installations, clock, log });
+  const requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
+  const common = { adapters: threadAdapters, installationHealth, runs, log };
+  const storedBytes = cachedStoredBytes(() => measureStoredBytes(database), clock);
+  const doctor = composeDoctor({ ...bootstrap, ...deps, catalogueView: agents.view, storedBytes }, log);
   const makeToken = () => {
     const token = newToken();
     return { token, hash: hashKey(token) };
   };
-  const { policies } = rules;
-  const storedBytes = cachedStoredBytes(() => measureStoredBytes(database), clock);
-  const parts = { adapters, catalogueView: agents.view, database, queue, secrets, storage, storedBytes };
-  const doctor = composeDoctor({ ...bootstrap, ...parts }, log);
-  const privateCommands = new PrivateCommands({
-    storage,
-    runs,
-    policies,
-    requestDefaults,
-    doctor,
-    clock,
-    makeToken,
-    publicUrl,
-    digest: sha256,
-  });
+  const commands = { storage, runs, policies, requestDefaults, doctor, clock, makeToken, publicUrl };
   return {
-    database,
-    blobDatabase: blobs,
-    blobs: blobStore,
-    pubsub,
-    queue,
-    ...disk,
-    storage,
-    hashKey,
-    formerHashers,
-    secrets,
-    webhookClient: createWebhookClient({ destinations: new Destinations(config.webhookAllow) }),
-    adapters,
-    signInProviders: signInProviders(config, adapters),
-    agents,
-    authorize,
-    committerOf,
-    pullRequests,
-    pullRequestReader,
-    writer,
-    runs,
+    threadAdapters,
     storedBytes,
     doctor,
-    inboxProcessor,
-    outboxDispatcher,
-    repositories: skillDeps.repositories,
-    skillLibrary: skillDeps.library,
-    skills: skillDeps.catalogue,
+    inboxProcessor: new InboxProcessor({
+      ...common,
+      requestDefaults,
+      storage,
+      policies,
+      pullRequests: deps.pullRequestReader,
+      blobs,
+      clock,
+    }),
+    outboxDispatcher: new OutboxDispatcher({ ...common, outbox: storage.outbox }),
+    privateCommands: new PrivateCommands({ ...commands, digest: sha256 }),
   };
 }
 
@@ -360,14 +379,22 @@ function fromSecretKeys<T>(
 }
 
 async function createAdapters(
-  config: Config,
-  { inbox }: Storage,
-  deps: Omit<AdapterDeps, "accept">,
+  { config, logger }: Bootstrap,
+  { blobs, storage }: Stores,
+  connection: AdapterConnection,
 ): Promise<ReadonlyMap<string, RunningAdapter>> {
-  const accept: AdapterDeps["accept"] = (event) => {
-    const receivedAt = systemClock.now();
-    return inbox.put({ ...event, id: newId(receivedAt), receivedAt });
+  const deps: AdapterDeps = {
+    clock: systemClock,
+    log: plainLog(logger),
+    accept: (event) => {
+      const receivedAt = systemClock.now();
+      return storage.inbox.put({ ...event, id: newId(receivedAt), receivedAt });
+    },
+    answerCommand: connection.answerCommand,
+    searchChoices: connection.searchChoices,
+    readBlob: (id) => blobs.get(id),
+    readTail: readerOfTails(config),
   };
-  const running = await Promise.all(config.adapters.map((create) => create({ ...deps, accept })));
+  const running = await Promise.all(config.adapters.map((create) => create(deps)));
   return new Map(running.map((adapter) => [adapter.adapter.name, adapter]));
 }
