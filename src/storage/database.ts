@@ -26,7 +26,7 @@ export interface Statements {
   /**
    * The rows of one statement, which is sent without Prisma's client. Used for the few statements that every request
    * waits for, because the client needs more than half of the processor time of a short statement
-   * (docs/decisions/0011). 64-bit numbers and decimals may arrive as text. Repeated like a transaction.
+   * (docs/decisions/database.md). 64-bit numbers and decimals may arrive as text. Repeated like a transaction.
    */
   rows<Row extends object>(statement: Statement): Promise<readonly Row[]>;
 }

@@ -1,3 +1,4 @@
+import { globSync } from "node:fs";
 import { access, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -24,9 +25,28 @@ const exists = (file: string): Promise<boolean> =>
   );
 
 async function listPages(): Promise<readonly string[]> {
-  const names = await readdir(join(ROOT, "docs"), { recursive: true });
-  const pages = names.filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`);
-  return ["README.md", "CONTRIBUTING.md", ...pages];
+  const folders = ["docs", "src"].map(async (folder) => {
+    const names = await readdir(join(ROOT, folder), { recursive: true });
+    return names.filter((name) => name.endsWith(".md")).map((name) => `${folder}/${name}`);
+  });
+  return ["README.md", "CONTRIBUTING.md", ...(await Promise.all(folders)).flat()];
+}
+
+async function listChapters(): Promise<readonly string[]> {
+  const pages = await listPages();
+  return pages.filter((page) => page.startsWith("docs/decisions/") && basename(page) !== "README.md");
+}
+
+interface Manifest {
+  readonly dependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
+  readonly optionalDependencies?: Record<string, string>;
+}
+
+/** The entries of the lockfile: packages at `…node_modules/<name>`, and our own workspaces at their folders. */
+async function readLockfile(): Promise<Record<string, Manifest>> {
+  const lockfile = JSON.parse(await read("package-lock.json")) as { packages: Record<string, Manifest> };
+  return lockfile.packages;
 }
 
 function sectionOf(page: string, title: string): string {
@@ -72,6 +92,30 @@ function declares(text: string, name: string): boolean {
   return forms.some((form) => new RegExp(form, "m").test(text));
 }
 
+/** A paragraph or list in which a decision says what was rejected. */
+const REJECTED = /\*\*Rejected\.\*\*[\s\S]*?(?=\n\*\*[A-Z]|\n## |$)/g;
+
+/** The packages that a decision names: in backticks, with a scope or followed by the version. */
+function packagesIn(text: string): readonly string[] {
+  const scoped = text.matchAll(/`(@[\w-]+\/[\w.-]+)`/g);
+  const versioned = text.matchAll(/`([a-z][\w.-]*)`\s+\d+\.\d/g);
+  return [...scoped, ...versioned].map(([, name = ""]) => name);
+}
+
+/** The paths that a page names. `*` and `<name>` stand for any name; a file without a folder is in src. */
+function pathsIn(text: string): readonly string[] {
+  const paths = text.matchAll(
+    /`((?:src|test|prisma|scripts|docs|web|clients|cli|bench)\/(?:[\w./*-]|<name>)+)`/g,
+  );
+  const files = text.matchAll(/`([\w-]+\.(?:ts|js|mjs))`/g);
+  return [
+    ...Array.from(paths, ([, path = ""]) => path.replace("<name>", "*")),
+    ...Array.from(files, ([, name = ""]) => `src/**/${name}`),
+  ];
+}
+
+const matches = (pattern: string): boolean => globSync(pattern, { cwd: ROOT }).length > 0;
+
 const MESSAGE = /"([a-z_]+(?:\.[a-z_]+)+)"/g;
 
 function namesIn(text: string): readonly string[] {
@@ -82,9 +126,9 @@ describe("docs", () => {
   test("docs name only files that exist", async () => {
     const missing: string[] = [];
     for (const page of await listPages()) {
-      for (const [, file = ""] of (await read(page)).matchAll(/`((?:src|test|prisma|scripts)\/[\w./-]+)`/g)) {
-        if (!(await exists(file))) {
-          missing.push(`${page}: ${file}`);
+      for (const path of pathsIn(await read(page))) {
+        if (!matches(path)) {
+          missing.push(`${page}: ${path}`);
         }
       }
     }
@@ -163,9 +207,10 @@ describe("docs", () => {
     expect(Object.keys(scripts).filter((name) => !isExplained(name))).toEqual([]);
   });
 
-  test("the architecture page names only functions, classes and methods that their files declare", async () => {
+  test("architecture and decisions name only functions, classes and methods that their files declare", async () => {
     const missing: string[] = [];
-    const named = (await read("docs/architecture.md")).matchAll(/`([\w./-]+\.(?:ts|prisma))`\s+\(([^)]*)\)/g);
+    const pages = await Promise.all(["docs/architecture.md", ...(await listChapters())].map(read));
+    const named = pages.join("\n").matchAll(/`([\w./-]+\.(?:ts|prisma))`\s+\(([^)]*)\)/g);
     for (const [, file = "", names = ""] of named) {
       const text = await read(file);
       const words = Array.from(names.matchAll(/`([\w.]+)`/g), ([, name = ""]) => name.split("."));
@@ -285,21 +330,60 @@ describe("docs", () => {
     expect(await read("src/agents/acp/README.md")).toContain(`${seconds} s to start`);
   });
 
-  test("the title of each decision record begins with the number of its file", async () => {
-    const names = await readdir(join(ROOT, "docs/decisions"));
-    const pages = await Promise.all(names.map((name) => read(`docs/decisions/${name}`)));
+  test("the index of the decisions names exactly the chapters, at most 30", async () => {
+    const index = await read("docs/decisions/README.md");
+    const named = Array.from(index.matchAll(/^- \[[^\]]+\]\(([\w-]+\.md)\): ./gm), ([, name]) => name);
 
-    const numbers = pages.map((page) => /^# (\d+)\. /.exec(page)?.[1]);
-
-    expect(numbers).toEqual(names.map((name) => String(Number.parseInt(name, 10))));
+    expect(named.toSorted()).toEqual((await listChapters()).map((name) => basename(name)).toSorted());
+    expect(named.length).toBeLessThanOrEqual(30);
   });
 
-  test("the decision record on jobs names all kinds of jobs", async () => {
+  test("decisions name only packages that exist", async () => {
+    const packages = Object.keys(await readLockfile()).map((key) => key.split("node_modules/").at(-1) ?? "");
+    const missing: string[] = [];
+    for (const chapter of await listChapters()) {
+      const named = packagesIn((await read(chapter)).replace(REJECTED, ""));
+      const lost = named.filter((name) => !packages.includes(name));
+      missing.push(...lost.map((name) => `${chapter}: ${name}`));
+    }
+
+    expect(missing).toEqual([]);
+  });
+
+  test("no package that a decision rejects is a dependency", async () => {
+    const own = Object.entries(await readLockfile()).filter(([key]) => !key.includes("node_modules/"));
+    const used = own.flatMap(([, manifest]) =>
+      Object.keys({
+        ...manifest.dependencies,
+        ...manifest.devDependencies,
+        ...manifest.optionalDependencies,
+      }),
+    );
+    const chapters = await Promise.all((await listChapters()).map(read));
+    const rejected = chapters.flatMap((text) => packagesIn((text.match(REJECTED) ?? []).join("\n")));
+
+    expect(used).toContain("fastify");
+    expect(rejected).toContain("@fastify/rate-limit");
+    expect(rejected.filter((name) => used.includes(name))).toEqual([]);
+  });
+
+  test("the code names only chapters that exist", async () => {
+    const missing: string[] = [];
+    for (const source of [...(await listSources()), "prisma/schema.prisma"]) {
+      for (const [chapter] of (await read(source)).matchAll(/docs\/decisions\/[\w.-]*\w/g)) {
+        if (!(await exists(chapter))) {
+          missing.push(`${source}: ${chapter}`);
+        }
+      }
+    }
+
+    expect(missing).toEqual([]);
+  });
+
+  test("the decision on jobs names all kinds of jobs", async () => {
     const kinds = JOB_KINDS.map((kind) => `\`${kind}\``).join(", ");
 
-    expect(await read("docs/decisions/0006-jobs-and-ordering-keys.md")).toContain(
-      `nothing but a kind (${kinds})`,
-    );
+    expect(await read("docs/decisions/jobs-and-schedules.md")).toContain(`nothing but a kind (${kinds})`);
   });
 
   test("the docs state how many connections a process opens, and how many processes a server can have", async () => {

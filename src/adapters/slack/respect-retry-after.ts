@@ -13,7 +13,7 @@ const MS_PER_SECOND = 1_000;
 /**
  * Slack counts the calls of each method in a workspace, and says with a refusal when the next one is allowed. Until then a
  * call of that method is refused here, and those of other methods are not
- * (https://docs.slack.dev/apis/web-api/rate-limits, docs/decisions/0086).
+ * (https://docs.slack.dev/apis/web-api/rate-limits, docs/decisions/slack.md).
  */
 export function respectRetryAfter(fetch: Fetch, clock: Pick<Clock, "elapsedMs">): Fetch {
   const closedUntilMs = new Map<string, number>();
