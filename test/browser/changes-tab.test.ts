@@ -174,8 +174,12 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
     await page.reload();
 
     const file = page.getByRole("region", { name: "図.md" });
-    await expect.poll(async () => Math.round((await file.boundingBox())?.y ?? 0)).toBeLessThan(500);
-    expect((await file.boundingBox())?.y).toBeGreaterThan(0);
+    await file.waitFor();
+    const isInView = async () => {
+      const { y = 0 } = (await file.boundingBox()) ?? {};
+      return y > 0 && y < 500;
+    };
+    await expect.poll(isInView, { timeout: 10_000 }).toBe(true);
   });
 
   let namesRunId: unknown;

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 
 /** The key of the entry or file that the address of the page names. Empty if it names none. */
 export function keyInAddress(): string {
@@ -20,4 +20,21 @@ export function useKeyInAddress(): string {
     return () => window.removeEventListener("hashchange", onHash);
   }, []);
   return key;
+}
+
+/** The key of the link after which the reader scrolled or pressed something. */
+export function useReleased(key: string): RefObject<string> {
+  const released = useRef("");
+  useEffect(() => {
+    const stop = new AbortController();
+    const release = () => {
+      released.current = key;
+    };
+    released.current = "";
+    for (const event of ["wheel", "touchmove", "keydown", "pointerdown"]) {
+      window.addEventListener(event, release, { passive: true, signal: stop.signal });
+    }
+    return () => stop.abort();
+  }, [key]);
+  return released;
 }

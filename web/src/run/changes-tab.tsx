@@ -6,7 +6,7 @@ import { copy } from "../parts/copy.ts";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
-import { keyInAddress } from "./address.ts";
+import { useKeyInAddress, useReleased } from "./address.ts";
 import { useChangesKeys, useSplit, useViewed } from "./changes-view.ts";
 import { Counts, DiffView } from "./diff-view.tsx";
 import { numberOf, safeUrl } from "./names.ts";
@@ -47,6 +47,33 @@ export function ChangesTab({
   ));
 }
 
+/**
+ * Shows the file that the address names, and stays there until the reader scrolls. The browser looks for it before the patch
+ * is read, and restores the position of an earlier visit later.
+ */
+function useLinkedFile(files: readonly FileDiff[]): void {
+  const key = useKeyInAddress();
+  const released = useReleased(key);
+  useEffect(() => {
+    if (key === "" || files.length === 0) {
+      return;
+    }
+    const show = () => {
+      if (released.current !== key) {
+        document.getElementById(key)?.scrollIntoView();
+      }
+    };
+    show();
+    window.addEventListener("scroll", show, { passive: true });
+    const observer = new ResizeObserver(show);
+    observer.observe(document.body);
+    return () => {
+      window.removeEventListener("scroll", show);
+      observer.disconnect();
+    };
+  }, [files, key, released]);
+}
+
 function Repository({
   changes,
   runId,
@@ -71,12 +98,7 @@ function Repository({
     staleTime: Infinity,
   });
   const files = useMemo(() => parsePatch(patch.data ?? ""), [patch.data]);
-  useEffect(() => {
-    // The browser looked for the linked file before the patch was read.
-    if (files.length > 0) {
-      document.getElementById(keyInAddress())?.scrollIntoView();
-    }
-  }, [files]);
+  useLinkedFile(files);
   const [filter, setFilter] = useState("");
   const url = safeUrl(changes.pull_request);
   const isLong = files.reduce((sum, file) => sum + lengthOf(file), 0) > OPEN_LINES_MAX;

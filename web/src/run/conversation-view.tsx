@@ -3,7 +3,6 @@ import "./steps.css";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import {
   memo,
-  type RefObject,
   useCallback,
   useEffect,
   useLayoutEffect,
@@ -13,7 +12,7 @@ import {
 } from "react";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
-import { useKeyInAddress } from "./address.ts";
+import { useKeyInAddress, useReleased } from "./address.ts";
 import { isOpenQuestion, type Row } from "./conversation/blocks.ts";
 import type { Entry } from "./conversation/entries.ts";
 import { HeldFollowUp } from "./person-messages.tsx";
@@ -165,23 +164,6 @@ function useLinkedEntry(
     }
   }, [key, place, isHidden, isLoaded, hasEarlier]);
   return row?.key;
-}
-
-/** The key of the link after which the reader scrolled or pressed something. */
-function useReleased(key: string): RefObject<string> {
-  const released = useRef("");
-  useEffect(() => {
-    const stop = new AbortController();
-    const release = () => {
-      released.current = key;
-    };
-    released.current = "";
-    for (const event of ["wheel", "touchmove", "keydown", "pointerdown"]) {
-      window.addEventListener(event, release, { passive: true, signal: stop.signal });
-    }
-    return () => stop.abort();
-  }, [key]);
-  return released;
 }
 
 /** The place of the row that shows the entry, or else of the row that contains it. */
