@@ -55,5 +55,7 @@ export default defineConfig({
     pool: "forks",
     testTimeout: 90_000,
     hookTimeout: 120_000,
+    // A busy machine takes longer than the default second.
+    expect: { poll: { timeout: 10_000 } },
   },
 });

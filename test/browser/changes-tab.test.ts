@@ -179,7 +179,7 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
       const { y = 0 } = (await file.boundingBox()) ?? {};
       return y > 0 && y < 500;
     };
-    await expect.poll(isInView, { timeout: 10_000 }).toBe(true);
+    await expect.poll(isInView).toBe(true);
   });
 
   let namesRunId: unknown;
