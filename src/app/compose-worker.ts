@@ -81,14 +81,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
     ...defined({ images: chosen.sandbox.images }),
     worker,
   });
-  const localDisk = new LocalDisk({
-    dataDir,
-    limits: config.disk,
-    log,
-    sweep: () => chosen.sweep(),
-    whileStored: (runId, remove) =>
-      whileStored(deps.database, { runId, gapsMs: config.checkpointsMs }, remove),
-  });
+  const localDisk = composeDisk(bootstrap, deps, chosen);
   const heartbeat = new Heartbeat({
     disk: localDisk,
     workers: storage.workers,
@@ -115,6 +108,16 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
     scheduler: composeScheduler(bootstrap, deps),
     webhooks: composeWebhooks(bootstrap, deps),
   };
+}
+
+function composeDisk({ config, logger }: Bootstrap, { database }: AppDeps, chosen: ChosenSandbox): LocalDisk {
+  return new LocalDisk({
+    dataDir: config.dataDir,
+    limits: config.disk,
+    log: plainLog(logger),
+    sweep: () => chosen.sweep(),
+    whileStored: (runId, remove) => whileStored(database, { runId, gapsMs: config.checkpointsMs }, remove),
+  });
 }
 
 function composeMaintenance({ config, logger }: Bootstrap, deps: AppDeps): Maintenance {

@@ -124,17 +124,14 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
     }
     await undo.disposeAsync();
   };
-  const { defaultName: agentName } = deps.agents;
   const pages = config.role === "worker" ? undefined : await findPagesProblem();
-  const pagesProblem = pages && `${pages.message} ${pages.remedy}`;
-  const modelNote = await findModelNote(config, deps.agents);
   return {
     url: bootstrap.publicUrl(),
-    agentName,
+    agentName: deps.agents.defaultName,
     sandboxName,
     sandboxProblem,
-    pagesProblem,
-    modelNote,
+    pagesProblem: pages && `${pages.message} ${pages.remedy}`,
+    modelNote: await findModelNote(config, deps.agents),
     keyFile,
     log,
     stop,

@@ -60,6 +60,7 @@ export interface SlackAdapter {
   readonly signIn?: SignInProvider;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: It connects the parts of the adapter, a line or two for each.
 export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackAdapter {
   const { accept, log } = deps;
   const client = createClient(config, deps);

@@ -109,14 +109,10 @@ export function namedAgentRoutes(deps: NamedAgentDeps, idempotency: Idempotency)
       return idempotency.writeOnce(request, reply, {
         operation: "namedAgents.update",
         target: id,
-        perform: async (storage) => {
-          const service = serviceOn(deps, storage);
-          const { agent } = await service.get(viewer, id);
-          return {
-            ...show(await service.replace(viewer, id, storable(deps, viewer, edit, agent.config))),
-            ...ignoredOf(request),
-          };
-        },
+        perform: async (storage) => ({
+          ...show(await replaceOn(deps, storage, { viewer, id, edit })),
+          ...ignoredOf(request),
+        }),
       });
     });
     const ending = { ...writing, endsKeys: true };
@@ -133,6 +129,16 @@ export function namedAgentRoutes(deps: NamedAgentDeps, idempotency: Idempotency)
       });
     });
   };
+}
+
+async function replaceOn(
+  deps: NamedAgentDeps,
+  storage: Storage,
+  { edit, id, viewer }: { readonly viewer: Viewer; readonly id: PrincipalId; readonly edit: NamedAgentEdit },
+): Promise<KnownAgent> {
+  const service = serviceOn(deps, storage);
+  const { agent } = await service.get(viewer, id);
+  return service.replace(viewer, id, storable(deps, viewer, edit, agent.config));
 }
 
 function serviceOn(deps: NamedAgentDeps, storage: Storage): NamedAgentService {

@@ -1,15 +1,7 @@
 import "./conversation.css";
 import "./steps.css";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import {
-  memo,
-  useCallback,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useKeyInAddress, useReleased } from "./address.ts";

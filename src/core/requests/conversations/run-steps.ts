@@ -79,6 +79,7 @@ export class RunSteps {
     return Array.from(this.#steps.values(), (step) => step.step());
   }
 
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: It has one short case for each kind of event.
   #addEvent(step: StepDraft, { at, body, seq }: RunEvent): void {
     switch (body.kind) {
       case "followup.received":
