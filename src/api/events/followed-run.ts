@@ -16,6 +16,13 @@ const PIECE_LENGTH = 2 ** 16;
 /**
  * A run with all its followers in this process. A thousand followers need the same data at the same time. Therefore
  * they share one query of the run and one page of formatted events, and only followers with new events are notified.
+ * Its life:
+ *
+ * 1. The first follower of a run creates it. It subscribes to the channel of the run, and polls beside that.
+ * 2. Each notification reads the run once. Every follower compares it with what it has sent.
+ * 3. A follower that is behind asks for the page after its position. Followers at the same position share the read.
+ * 4. A failed read ends the streams of all followers, whose clients connect again.
+ * 5. `FollowedRuns` closes it when the last follower has left.
  */
 export class FollowedRun implements FollowedSource {
   readonly #deps: FollowDeps;

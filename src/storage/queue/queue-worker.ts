@@ -14,7 +14,13 @@ export interface QueueWorkerDeps extends ActiveJobDeps {
 
 /**
  * Fetches the jobs of one kind and hands them to the handler. The library's `work` reads one queue, and two calls of it
- * cannot share a limit: a worker with a host name has two queues. One fetch asks for as many jobs as there are free slots.
+ * cannot share a limit: a worker with a host name has two queues. Its life:
+ *
+ * 1. It fetches as many jobs as there are free slots, first from the queue with precedence.
+ * 2. Each job is an `ActiveJob` in a slot. The handler may release the slot while it waits, and ask for one again.
+ * 3. Without new jobs it rests until it is woken by a message, by a free slot, or by the poll, which finds lost messages.
+ * 4. When the process stops, it fetches no more, and `ended` resolves once the last handler has returned.
+ * 5. `abandon` fails the jobs that are still handled, so that other processes get them.
  */
 export class QueueWorker {
   readonly #deps: QueueWorkerDeps;

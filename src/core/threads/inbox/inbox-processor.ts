@@ -12,8 +12,16 @@ import { stopByReaction } from "./stop-by-reaction.ts";
 const FAILURES_MAX = 10;
 
 /**
- * Gives each stored event its one result: a run, a follow-up, an answer, or the reason why it had no effect. Most events
- * are messages, which `processMessage` decides about.
+ * Gives each stored event its one result: a run, a follow-up, an answer, or the reason why it had no effect. The life of an
+ * event:
+ *
+ * 1. A route has stored it before it was acknowledged. The queue has at most one job for each ordering key.
+ * 2. `work` takes the oldest open event of the key. The adapter translates it, without asking the platform.
+ * 3. Most events are messages, which `processMessage` decides about. The effect and the result are stored in one
+ *    transaction, so that a repeated event has no second effect.
+ * 4. A failure that says nothing about the event (storage, configuration, a limit of the platform) is tried again without
+ *    an end. Every other failure counts.
+ * 5. A final failure ends the event, with a reply to an author who addressed the bot.
  */
 export class InboxProcessor {
   readonly #deps: InboxDeps;

@@ -24,7 +24,15 @@ const TRIES_MAX = 40;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 3_600_000;
 
-/** The only writer to a thread: delivers its notices in order, each until it is shown or given up. */
+/**
+ * The only writer to a thread. The queue has at most one `deliver` job for each thread. The life of a notice:
+ *
+ * 1. A change of a run stores it in the same transaction, with the job.
+ * 2. `work` takes the oldest one. A limit of the platform can postpone it; then the job ends, and comes again later.
+ * 3. The adapter looks for a post of an earlier try, posts or edits, and returns where it is shown.
+ * 4. A failure that may pass is tried again with a growing pause, at most for about a day.
+ * 5. Otherwise the notice is dead: the log of its run and the doctor name the reason, and it can be sent again.
+ */
 export class OutboxDispatcher {
   readonly #deps: OutboxDispatcherDeps;
 

@@ -45,9 +45,15 @@ const SPOKE_LATE =
   "for everything that it starts before it ends its turn.";
 
 /**
- * One claim of a run by this worker: it opens the gateway, prepares the workspace, starts the agent, runs turn after
- * turn, and cleans up. The attempt keeps its lease until the agent's processes have ended and the workspace is
- * stored.
+ * One claim of a run by this worker. Its life:
+ *
+ * 1. The run worker creates it with a lease. The run watch renews the lease and reports cancels, answers and follow-ups.
+ * 2. It opens secrets and gateway, prepares the workspace, and starts the agent (`TurnRunner`).
+ * 3. Turn follows turn until none waits, or until an abort reason is set: cancelled, failed, stopping, lost, unstored,
+ *    unanswered. The first reason counts.
+ * 4. It ends the agent's processes, stores patches and files, and writes the end of the run in the same write that gives
+ *    the lease up. Until then it keeps the lease, because the next attempt relies on all three.
+ * 5. After a lost lease it writes nothing any more. Another attempt continues the run.
  */
 export class Attempt {
   readonly #services: AttemptServices;

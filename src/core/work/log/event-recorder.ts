@@ -22,8 +22,15 @@ export function storedLength(ready: RecordedUpdate): number {
 }
 
 /**
- * Stores updates in order and in batches. While a text may continue, its end is held back if it could be the
- * beginning of a secret. Otherwise a secret could be stored in two events, one half in each.
+ * Stores updates in order and in batches. Its life:
+ *
+ * 1. An update waits in the current batch. One that continues the text of the last update is joined with it.
+ * 2. After a short time the batch is redacted and stored, after all batches before it. While a text may continue, its end
+ *    is held back if it could be the beginning of a secret. Otherwise a secret could be stored in two events, one half in
+ *    each.
+ * 3. While too much is unstored, `room` returns a promise, and the agent's output waits for it.
+ * 4. `flush` stores everything, also what was held back. The end of a turn and each question wait for it.
+ * 5. After a failure nothing more is stored, and each flush reports it.
  */
 export class EventRecorder {
   readonly #clock: Clock;

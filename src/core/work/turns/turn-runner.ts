@@ -45,7 +45,17 @@ export interface TurnRunnerDeps {
   readonly missing?: string;
 }
 
-/** Runs the turns of one agent one after another, and handles everything that can happen to the running turn. */
+/**
+ * Runs the turns of one agent one after another, and handles everything that can happen to the running turn. Its life:
+ *
+ * 1. `next` takes the waiting follow-ups in one write (`decideTurnStart`) and builds the prompt from them.
+ * 2. While the agent works, its updates go to the log, the answer and the limits. A question pauses the limits and waits
+ *    for an answer. A follow-up steers the turn, or interrupts it, or waits for the next one.
+ * 3. The turn ends when the agent says so, or when the attempt is aborted: then the agent is cancelled and has a short
+ *    time to stop.
+ * 4. The end is written together with the changes and the usage (`decideTurnEnd`). True means that another turn follows.
+ * 5. `close` stops the limits. No turn starts after it.
+ */
 export class TurnRunner {
   readonly #services: AttemptServices;
   readonly #deps: TurnRunnerDeps;
