@@ -9,7 +9,7 @@ import type { RequestFile } from "../model/workspaces/input-file.ts";
 
 /**
  * One outside conversation system. Its web routes belong to the adapter and are not part of this port. Members with a `?`
- * are for systems that can do it. The smallest adapter, which `index.ts` of its folder creates for the registry:
+ * are for systems that can do it. The smallest adapter, as its folder offers it to the registry:
  *
  * ```ts
  * export function createLinearAdapter({ botName, token }: LinearConfig, { accept }: AdapterDeps): RunningAdapter {
