@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
 import { z } from "zod";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import type { ReceivedEvent } from "../../core/ports/thread-adapter.ts";
 import { isOwnBranch } from "../../core/work/workspaces/branch-name.ts";
+import type { RawRequest } from "../webhook-route.ts";
 import { conclusionOfStatus, isRepairable } from "./commit-checks.ts";
 import { INSTALLATION_ACTIONS } from "./installation-events.ts";
 import { CHANGED_STATES, isChangedState } from "./reports.ts";
@@ -63,11 +63,6 @@ const bodySchema = z.object({
 export type WebhookRequest =
   | { readonly kind: "forged" | "form" | "unnamed" | "malformed" | "unused" }
   | { readonly kind: "event"; readonly event: ReceivedEvent };
-
-export interface RawRequest {
-  readonly body: Buffer;
-  readonly headers: IncomingHttpHeaders;
-}
 
 /** Reads what GitHub sent. The signature by one of the secrets is checked before anything is parsed. */
 export function readWebhookRequest(request: RawRequest, secrets: readonly string[]): WebhookRequest {

@@ -4,6 +4,7 @@ import { withTimeout } from "../../core/basics/with-timeout.ts";
 import type { ReceivedEvent } from "../../core/ports/thread-adapter.ts";
 import { PRIVATE_COMMANDS, type PrivateCommandName } from "../../core/threads/inbox/private-commands.ts";
 import { isSettings } from "../../core/threads/inbox/settings-command.ts";
+import type { Answer } from "../webhook-route.ts";
 import { afterName } from "./command.ts";
 import { defuseMrkdwn } from "./defuse.ts";
 import { commandEvent, type SlackPayload, type SlashCommand } from "./payload.ts";
@@ -22,12 +23,6 @@ export interface ReceiverDeps {
   answer(name: PrivateCommandName, command: SlashCommand): Promise<string>;
   /** The options of a menu that Slack asks for. */
   optionsOf(request: unknown): Promise<readonly types.PlainTextOption[]>;
-}
-
-/** Slack gets `body` with the acknowledgement. `stored`: what the log says about a stored event. */
-export interface Answer {
-  readonly body?: object;
-  readonly stored?: { readonly deliveryId: string; readonly name: string; readonly isNew: boolean };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { IncomingHttpHeaders } from "node:http";
+import type { RawRequest } from "../webhook-route.ts";
 import { readCommand, readEvent, readInteraction, type SlackPayload } from "./payload.ts";
 
 /** Older and later requests may be repeated by a stranger. */
@@ -8,11 +8,6 @@ const MS_PER_SECOND = 1_000;
 const FORM = /^application\/x-www-form-urlencoded\b/i;
 
 export type WebhookRequest = { readonly kind: "forged" | "ssl_check" } | SlackPayload;
-
-export interface RawRequest {
-  readonly body: Buffer;
-  readonly headers: IncomingHttpHeaders;
-}
 
 /** Reads what Slack sent. The signature is checked before anything is parsed. */
 export function readWebhookRequest(request: RawRequest, signingSecret: string, now: Date): WebhookRequest {

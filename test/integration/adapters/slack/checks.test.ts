@@ -153,6 +153,18 @@ test("requests with a wrong signature point to the signing secret, until a valid
   expect((await findings()).slack_events?.status).toBe("ok");
 });
 
+test("Slack's check of the certificate counts neither as valid nor as forged, because it has no signature", async () => {
+  const answer = await server.inject({
+    method: "POST",
+    url: "/webhooks/slack",
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: "ssl_check=1&token=abc",
+  });
+
+  expect(answer.statusCode).toBe(200);
+  expect((await findings()).slack_events?.message).toBe("No event of Slack has come yet.");
+});
+
 test("events that Slack drops are a warning for a day, and are logged", async () => {
   const { signingSecret, teamId } = slack;
   const minute = Math.floor(Date.now() / 60_000) * 60;
