@@ -1,21 +1,15 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Log } from "../../core/basics/log.ts";
-import {
-  type ProvenAccount,
-  type SignInAttempt,
-  type SignInProvider,
-  unproven,
-} from "../../core/ports/sign-in-provider.ts";
+import type { ProvenAccount, SignInProvider } from "../../core/ports/sign-in-provider.ts";
+import { oauthSignIn } from "../oauth-sign-in.ts";
 import { GithubTokenClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 
-const TIMEOUT_MS = 10_000;
 const PAGE_SIZE = 100;
 /** Only accounts with more repositories in one installation than any person works on reach it. */
 const PAGES_MAX = 20;
 
-const tokenAnswer = z.object({ access_token: z.string().min(1) });
 const userAnswer = z.object({ id: z.number(), login: z.string(), name: z.string().nullish() });
 const installationsAnswer = z.object({
   installations: z.array(z.object({ id: z.number(), suspended_at: z.string().nullish() })),
@@ -39,61 +33,30 @@ export function githubSignIn(
   { apiUrl, oauth }: Pick<GithubConfig, "apiUrl"> & { readonly oauth: NonNullable<GithubConfig["oauth"]> },
   deps: SignInDeps,
 ): SignInProvider {
-  const { clientId, clientSecret } = oauth;
   const webUrl = webUrlOf(apiUrl);
-  return {
+  return oauthSignIn({
     method: "github",
     name: "GitHub",
     icon: "M4.5 5v6M3 3.5a1.5 1.5 0 1 0 3 0 1.5 1.5 0 1 0-3 0M3 12.5a1.5 1.5 0 1 0 3 0 1.5 1.5 0 1 0-3 0M10 5.5a1.5 1.5 0 1 0 3 0 1.5 1.5 0 1 0-3 0M11.5 7c0 2.5-3 2.5-6 4.5",
-    async authorizationUrl({ redirectUri, state, verifier }) {
-      const url = new URL("/login/oauth/authorize", webUrl);
-      url.search = new URLSearchParams({
-        client_id: clientId,
-        redirect_uri: redirectUri,
-        state,
-        code_challenge: createHash("sha256").update(verifier).digest("base64url"),
-        code_challenge_method: "S256",
-        allow_signup: "false",
-      }).toString();
-      return url;
-    },
-    async prove({ searchParams }, attempt) {
-      const code = searchParams.get("code");
-      if (searchParams.get("state") !== attempt.state || code === null) {
-        throw unproven("GitHub did not confirm this sign-in.");
-      }
-      const exchange = { client_id: clientId, client_secret: clientSecret, code };
-      const token = await tokenFor(new URL("/login/oauth/access_token", webUrl), exchange, attempt, deps);
-      return accountOf(new GithubTokenClient(apiUrl, token, deps));
-    },
-  };
+    client: oauth,
+    pageUrl: new URL("/login/oauth/authorize", webUrl),
+    pageParameters: ({ verifier }) => ({
+      code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+      code_challenge_method: "S256",
+      allow_signup: "false",
+    }),
+    tokenUrl: new URL("/login/oauth/access_token", webUrl),
+    tokenParameters: ({ verifier }) => ({ code_verifier: verifier }),
+    tokenName: "access_token",
+    accountOf: (token) => accountOf(new GithubTokenClient(apiUrl, token, deps)),
+    fetch: deps.fetch ?? globalThis.fetch,
+  });
 }
 
 /** The pages of an Enterprise Server are on the host of its API, others on the host without `api.` */
 function webUrlOf(apiUrl: string): URL {
   const { origin, pathname } = new URL(apiUrl);
   return new URL(pathname.startsWith("/api/") ? origin : origin.replace("://api.", "://"));
-}
-
-/** GitHub answers a wrong code with 200 and an error. The token is used for this sign-in only and never stored. */
-async function tokenFor(
-  url: URL,
-  exchange: Readonly<Record<string, string>>,
-  { redirectUri, verifier }: SignInAttempt,
-  { fetch = globalThis.fetch }: SignInDeps,
-): Promise<string> {
-  try {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { accept: "application/json" },
-      body: new URLSearchParams({ ...exchange, redirect_uri: redirectUri, code_verifier: verifier }),
-      redirect: "error",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    return tokenAnswer.parse(await response.json()).access_token;
-  } catch (cause) {
-    throw unproven("GitHub did not exchange the code of this sign-in.", cause);
-  }
 }
 
 async function accountOf(client: GithubTokenClient): Promise<ProvenAccount> {

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import { type ProvenAccount, type SignInProvider, unproven } from "../../core/ports/sign-in-provider.ts";
+import { oauthSignIn } from "../oauth-sign-in.ts";
 import { authorize } from "./authorize.ts";
-import { type ClientDeps, callSlack, createClient } from "./client.ts";
+import type { ClientDeps, createClient } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
 import type { BotIdentity } from "./identity.ts";
 import { authorSubject } from "./thread-key.ts";
@@ -20,7 +21,7 @@ const claims = z.object({
 });
 type Claims = z.infer<typeof claims>;
 
-interface SignInDeps extends ClientDeps {
+interface SignInDeps extends Pick<ClientDeps, "fetch"> {
   /** As the bot. */
   readonly client: ReturnType<typeof createClient>;
   readonly identity: BotIdentity;
@@ -29,53 +30,34 @@ interface SignInDeps extends ClientDeps {
 /** Signs in with an account of the workspace, with the client id and secret of the app ("Sign in with Slack"). */
 export function slackSignIn(
   { apiUrl, oauth }: Pick<SlackConfig, "apiUrl"> & { readonly oauth: NonNullable<SlackConfig["oauth"]> },
-  { client, identity, ...deps }: SignInDeps,
+  { client, fetch = globalThis.fetch, identity }: SignInDeps,
 ): SignInProvider {
-  const { clientId, clientSecret } = oauth;
-  const web = createClient({ apiUrl }, deps);
-  return {
+  return oauthSignIn({
     method: "slack",
     name: "Slack",
     icon: "M6.5 2 5 14M11 2 9.5 14M2.5 5.5h12M1.5 10.5h12",
-    async authorizationUrl({ nonce, redirectUri, state }) {
-      const url = new URL("/openid/connect/authorize", apiUrl);
-      url.search = new URLSearchParams({
-        response_type: "code",
-        client_id: clientId,
-        scope: "openid profile email",
-        redirect_uri: redirectUri,
-        state,
-        nonce,
-        team: (await identity.get()).teamId,
-      }).toString();
-      return url;
-    },
-    async prove({ searchParams }, { nonce, redirectUri, state }) {
-      const code = searchParams.get("code");
-      if (searchParams.get("state") !== state || code === null) {
-        throw unproven("Slack did not confirm this sign-in.");
-      }
-      const call = web.openid.connect.token({
-        client_id: clientId,
-        client_secret: clientSecret,
-        grant_type: "authorization_code",
-        code,
-        redirect_uri: redirectUri,
-      });
-      const { id_token: token } = await callSlack("openid.connect.token", call).catch((cause: unknown) => {
-        throw unproven("Slack did not exchange the code of this sign-in.", cause);
-      });
-      return accountOf(readToken(token, clientId, nonce), { client, identity });
-    },
-  };
+    client: oauth,
+    pageUrl: new URL("/openid/connect/authorize", apiUrl),
+    pageParameters: async ({ nonce }) => ({
+      response_type: "code",
+      scope: "openid profile email",
+      nonce,
+      team: (await identity.get()).teamId,
+    }),
+    tokenUrl: new URL(`${apiUrl.replace(/\/?$/, "/")}openid.connect.token`),
+    tokenParameters: () => ({ grant_type: "authorization_code" }),
+    tokenName: "id_token",
+    accountOf: (token, { nonce }) => accountOf(readToken(token, oauth.clientId, nonce), { client, identity }),
+    fetch,
+  });
 }
 
 /**
  * The token came from Slack itself over TLS, in the response to the client's secret. So its signature proves nothing
  * more, and OpenID Connect lets the client leave it out (Core, 3.1.3.7).
  */
-function readToken(token: string | undefined, clientId: string, nonce: string): Claims {
-  const payload = token?.split(".")[1] ?? "";
+function readToken(token: string, clientId: string, nonce: string): Claims {
+  const payload = token.split(".")[1] ?? "";
   const read = claims.safeParse(parseJson(Buffer.from(payload, "base64url").toString()));
   if (!read.success) {
     throw unproven("Slack's token of this sign-in could not be read.");

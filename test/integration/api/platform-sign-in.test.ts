@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createGithubAdapter } from "../../../src/adapters/github/index.ts";
 import { createSlackAdapter } from "../../../src/adapters/slack/index.ts";
@@ -317,5 +318,22 @@ describe.each(["slack", "github"] as const)("a callback of %s", (way) => {
     url.searchParams.set("code", others);
 
     expect((await browser.open(url.href)).status).toBe(401);
+  });
+
+  test("a code that the platform refuses is reported with the platform's error and without a secret", async () => {
+    const [provider, app, error] =
+      way === "slack"
+        ? [ofSlack(), slack.app, "invalid_code"]
+        : [ofGithub(), github.app, "bad_verification_code"];
+    const redirectUri = `${PUBLIC_URL}/signin/${way}/callback`;
+    const attempt = { redirectUri, state: "s", nonce: "n", verifier: "v" };
+
+    const failure = await provider
+      .prove(new URL(`${redirectUri}?code=unknown&state=s`), attempt)
+      .catch(inspect);
+
+    expect(failure).toContain("did not exchange the code of this sign-in.");
+    expect(failure).toContain(error);
+    expect(failure).not.toContain(app.clientSecret);
   });
 });
