@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import type { Problem } from "../http/errors.ts";
-import { fill } from "./page-files.ts";
+import { fill, readPage } from "./page-files.ts";
 
 /** Read at once, because an error can come before anything else. */
-const PAGE = readFileSync(new URL("message.html", import.meta.url), "utf8");
+const PAGE = await readPage("message");
 
 /** The page for a person whose browser met an error. It works without scripts. */
 export function errorPage({ detail, remedy, status, title }: Problem): string {

@@ -3,18 +3,24 @@ import { fileURLToPath } from "node:url";
 
 export const ASSETS_DIRECTORY = fileURLToPath(new URL("assets/", import.meta.url));
 
-/** Reads a page, which is stored next to this file. */
-export function readPage(
-  name:
-    | "sign-in"
-    | "sign-in-link"
-    | "sign-in-link-join"
-    | "device"
-    | "device-confirm"
-    | "message"
-    | "problem",
-): Promise<string> {
-  return readFile(new URL(`${name}.html`, import.meta.url), "utf8");
+/** The titles of the pages, and whether search engines may list them. */
+const PAGES = {
+  "sign-in": { title: "Sign in", isListed: true },
+  "sign-in-link": { title: "Sign in", isListed: false },
+  "sign-in-link-join": { title: "Join accounts", isListed: false },
+  device: { title: "Sign in a program", isListed: false },
+  "device-confirm": { title: "Allow a program?", isListed: false },
+  message: { title: "{{title}}", isListed: false },
+  problem: { title: "{{title}}", isListed: true },
+};
+
+/** Reads what a page says, and puts it into the frame that all pages have. Both are stored next to this file. */
+export async function readPage(name: keyof typeof PAGES): Promise<string> {
+  const [frame = "", main = ""] = await Promise.all(
+    ["frame", name].map((file) => readFile(new URL(`${file}.html`, import.meta.url), "utf8")),
+  );
+  const { isListed, title } = PAGES[name];
+  return fill(frame, { main, title, robots: isListed ? "" : '<meta name="robots" content="noindex">' });
 }
 
 /**

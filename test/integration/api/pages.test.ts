@@ -30,6 +30,19 @@ async function visit(
   return call(harness, path, { ...options, key: null, headers: { cookie, ...options.headers } });
 }
 
+test.each([
+  ["/signin", "Sign in", true],
+  ["/problems/conflict", "Conflict", true],
+  ["/runs/unknown/nothing", "There is nothing at this address", false],
+])("the page %s has the title %s, and search engines may list it: %s", async (path, title, isListed) => {
+  const { text } = await call(harness, path, { key: null, headers: { accept: "text/html" } });
+
+  expect(text).toContain(`<title>${title} · Errand</title>`);
+  expect(text.includes('<meta name="robots" content="noindex">')).toBe(!isListed);
+  expect(text).not.toContain("{{");
+  expect(text.match(/<main>/g)).toHaveLength(1);
+});
+
 describe("signing in", () => {
   test("signing in with a key returns to the requested page with a cookie that holds no key", async () => {
     const id = await createRun(harness);
