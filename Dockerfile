@@ -4,6 +4,7 @@ FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc tsconfig.json ./
 COPY clients/typescript ./clients/typescript
+COPY packages/embedded-postgres/package.json ./packages/embedded-postgres/
 COPY prisma/schema.prisma ./prisma/
 COPY scripts/generate-client.js ./scripts/
 COPY web ./web
@@ -21,8 +22,10 @@ WORKDIR /app
 # Without the optional packages: the Node and the PostgreSQL that npm would bring. The first is in the image, the second
 # has a container of its own.
 COPY package.json package-lock.json .npmrc ./
+COPY packages/embedded-postgres/package.json ./packages/embedded-postgres/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts && npm cache clean --force
 
+COPY packages/embedded-postgres/src ./packages/embedded-postgres/src
 COPY prisma ./prisma
 COPY src ./src
 COPY --from=build /app/src/storage/generated ./src/storage/generated

@@ -19,6 +19,8 @@ async function checkLayers(): Promise<number> {
     "cli/test",
     "clients/typescript/src",
     "clients/typescript/test",
+    "packages/embedded-postgres/src",
+    "packages/embedded-postgres/test",
     "web/src",
   ]);
   for (const violation of violations) {

@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startEmbeddedPostgres } from "@errand/embedded-postgres";
 import { bindMigrationAwareSqlAdapterFactory, type SqlDriverAdapter } from "@prisma/driver-adapter-utils";
 import { type MigrationDirectory, type MigrationList, SchemaEngine } from "@prisma/schema-engine-wasm";
 import { Client } from "pg";
 import type { Log } from "../src/core/basics/log.ts";
-import { startEmbeddedPostgres } from "../src/embedded-postgres/embedded-postgres.ts";
 import { withConnection } from "../src/storage/connection.ts";
 import { adaptForCatalog } from "./catalog-adapter.ts";
 

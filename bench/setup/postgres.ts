@@ -4,9 +4,8 @@ import { chmod, mkdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { chooseServerAccount, identityOf, makePrivateDirectory } from "@errand/embedded-postgres/parts";
 import pg from "pg";
-import { makePrivateDirectory } from "../../src/embedded-postgres/cluster.ts";
-import { chooseServerAccount, identityOf } from "../../src/embedded-postgres/server-account.ts";
 import { findPostgresPrograms } from "../../test/support/postgres-programs.ts";
 import { type Child, startChild } from "./child.ts";
 

@@ -6,6 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { keyHint, newApiKey } from "../api/auth/api-keys.ts";
 import { findPagesProblem } from "../api/pages/built-app.ts";
 import { createServer } from "../api/server.ts";
+import { startProgram } from "../child-process/start-program.ts";
 import type { Config } from "../config/config.ts";
 import { sleep } from "../core/basics/clock.ts";
 import { AppError, StartupError } from "../core/basics/errors.ts";
@@ -191,10 +192,14 @@ async function requireSecretKey(config: Config, { database, secrets }: AppDeps):
 }
 
 async function startDatabase(dataDir: string, log: Log, undo: AsyncDisposableStack): Promise<string> {
-  const { startEmbeddedPostgres } = await import("../embedded-postgres/embedded-postgres.ts");
-  const embedded = await startEmbeddedPostgres({ dataDir, log });
-  undo.defer(() => embedded.stop());
-  return embedded.url;
+  const { PostgresStartError, startEmbeddedPostgres } = await import("@errand/embedded-postgres");
+  try {
+    const embedded = await startEmbeddedPostgres({ dataDir, log, startProgram });
+    undo.defer(() => embedded.stop());
+    return embedded.url;
+  } catch (error) {
+    throw error instanceof PostgresStartError ? new StartupError(error.message, { cause: error }) : error;
+  }
 }
 
 function keepKey({ apiKey, databaseUrl, dataDir }: Config, deps: AppDeps): Promise<string | undefined> {

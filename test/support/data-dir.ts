@@ -3,9 +3,9 @@ import { chmod, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { startEmbeddedPostgres } from "@errand/embedded-postgres";
+import { stopLeftoverPostmaster } from "@errand/embedded-postgres/parts";
 import { onTestFinished } from "vitest";
-import { startEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
-import { stopLeftoverPostmaster } from "../../src/embedded-postgres/leftover-postmaster.ts";
 import { SILENT_LOG } from "./logs.ts";
 
 const run = promisify(execFile);

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startEmbeddedPostgres } from "@errand/embedded-postgres";
 import type { TestProject } from "vitest/node";
-import { startEmbeddedPostgres } from "../../src/embedded-postgres/embedded-postgres.ts";
 import { withConnection } from "../../src/storage/connection.ts";
 import { applyMigrations } from "../../src/storage/migrations.ts";
 import { databaseUrl, TEMPLATE_DATABASE } from "./database-url.ts";

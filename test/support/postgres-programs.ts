@@ -2,8 +2,12 @@ import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { type PostgresBinaries, prepareBinaries } from "../../src/embedded-postgres/binaries.ts";
-import type { ServerAccount } from "../../src/embedded-postgres/server-account.ts";
+import {
+  type PostgresBinaries,
+  prepareBinaries,
+  type ServerAccount,
+  spawnProgram,
+} from "@errand/embedded-postgres/parts";
 
 const run = promisify(execFile);
 /** Where Debian and its derivatives keep each major version. */
@@ -24,7 +28,11 @@ export async function findPostgresPrograms(
       return { initdb: join(bin, "initdb"), postgres: join(bin, "postgres"), majorVersion, environment: {} };
     }
   }
-  return prepareBinaries(account, { sharedDir: folder, linksDir: join(folder, "libraries") });
+  return prepareBinaries(account, {
+    sharedDir: folder,
+    linksDir: join(folder, "libraries"),
+    startProgram: spawnProgram,
+  });
 }
 
 async function listInstalled(): Promise<readonly string[]> {

@@ -5,14 +5,14 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { PostgresBinaries } from "../../src/embedded-postgres/binaries.ts";
-import { makePrivateDirectory } from "../../src/embedded-postgres/cluster.ts";
 import {
   chooseServerAccount,
   identityOf,
+  makePrivateDirectory,
+  type PostgresBinaries,
   type ServerAccount,
-} from "../../src/embedded-postgres/server-account.ts";
-import { ServerOutput } from "../../src/embedded-postgres/server-output.ts";
+  ServerOutput,
+} from "@errand/embedded-postgres/parts";
 import { SILENT_LOG } from "./logs.ts";
 import { findPostgresPrograms } from "./postgres-programs.ts";
 import { waitFor } from "./wait-for.ts";

@@ -1,6 +1,7 @@
 import { once } from "node:events";
+import { startPostmaster } from "@errand/embedded-postgres/parts";
 import { npmInstall } from "../../src/agents/install/npm-install.ts";
-import { startPostmaster } from "../../src/embedded-postgres/postmaster.ts";
+import { startProgram } from "../../src/child-process/start-program.ts";
 import { git } from "../../src/git/git-command.ts";
 import { createBubblewrapSandbox } from "../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts";
 import { DockerCli } from "../../src/sandboxes/docker/docker-cli.ts";
@@ -27,6 +28,6 @@ export function programStarts(program: string, path: string): Readonly<Record<st
     git: () => git({ program, args: [], gitDir: "/nowhere", maxOutputBytes: 1, signal }),
     local: () => createLocalSandbox("/").spawn(command).exited,
     npm: () => npmInstall({ ...npm, variables: { PATH: path }, signal }),
-    postgres: () => startPostmaster({ place, binaries, socketDirectory: "/", log: SILENT_LOG }),
+    postgres: () => startPostmaster({ place, binaries, socketDirectory: "/", log: SILENT_LOG, startProgram }),
   };
 }

@@ -24,10 +24,12 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   );
 
+const isPage = (name: string): boolean => name.endsWith(".md") && !name.includes("node_modules/");
+
 async function listPages(): Promise<readonly string[]> {
-  const folders = ["docs", "src"].map(async (folder) => {
+  const folders = ["docs", "src", "packages"].map(async (folder) => {
     const names = await readdir(join(ROOT, folder), { recursive: true });
-    return names.filter((name) => name.endsWith(".md")).map((name) => `${folder}/${name}`);
+    return names.filter((name) => isPage(name)).map((name) => `${folder}/${name}`);
   });
   return ["README.md", "CONTRIBUTING.md", ...(await Promise.all(folders)).flat()];
 }
@@ -70,11 +72,13 @@ function firstCells(section: string): readonly string[] {
   return rows.slice(1).filter((cell) => !/^-+$/.test(cell));
 }
 
-/** All source files except generated ones. */
+/** All source files of the service except generated ones. */
 async function listSources(): Promise<readonly string[]> {
-  const names = await readdir(join(ROOT, "src"), { recursive: true });
-  const ours = names.filter((name) => /\.(ts|js|mjs)$/.test(name) && !name.startsWith("storage/generated/"));
-  return ours.map((name) => `src/${name}`);
+  const folders = ["src", "packages/embedded-postgres/src"].map(async (folder) => {
+    const names = await readdir(join(ROOT, folder), { recursive: true });
+    return names.filter((name) => /\.(ts|js|mjs)$/.test(name)).map((name) => `${folder}/${name}`);
+  });
+  return (await Promise.all(folders)).flat().filter((name) => !name.startsWith("src/storage/generated/"));
 }
 
 /**
@@ -105,7 +109,7 @@ function packagesIn(text: string): readonly string[] {
 /** The paths that a page names. `*` and `<name>` stand for any name; a file without a folder is in src. */
 function pathsIn(text: string): readonly string[] {
   const paths = text.matchAll(
-    /`((?:src|test|prisma|scripts|docs|web|clients|cli|bench)\/(?:[\w./*-]|<name>)+)`/g,
+    /`((?:src|packages|test|prisma|scripts|docs|web|clients|cli|bench)\/(?:[\w./*-]|<name>)+)`/g,
   );
   const files = text.matchAll(/`([\w-]+\.(?:ts|js|mjs))`/g);
   return [

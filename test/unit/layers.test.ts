@@ -56,7 +56,6 @@ const FORBIDDEN: readonly (readonly [rule: string, file: string, line: string])[
   ["child-process-imports", "src/child-process/start-program.ts", 'import "../git/mirror.ts";'],
   ["config-imports", "src/config/config.ts", 'import "../adapters/one/index.ts";'],
   ["config-imports", "src/config/config.ts", 'import "../storage/rows.ts";'],
-  ["embedded-postgres-imports", "src/embedded-postgres/cluster.ts", 'import "../storage/rows.ts";'],
   ["gateway-imports", "src/gateway/gateways.ts", 'import "../storage/rows.ts";'],
   ["git-imports", "src/git/mirror.ts", 'import "../workspace/provider.ts";'],
   ["outgoing-imports", "src/outgoing/client.ts", 'import "../storage/rows.ts";'],
@@ -74,6 +73,21 @@ const FORBIDDEN: readonly (readonly [rule: string, file: string, line: string])[
   ],
   ["cli-imports-only-the-client", "cli/src/main.ts", 'import "../../src/core/basics/errors.ts";'],
   ["cli-imports-only-the-client", "cli/src/main.ts", 'import "../../clients/typescript/src/paging.ts";'],
+  [
+    "packages-import-nothing-of-errand",
+    "packages/embedded-postgres/src/cluster.ts",
+    'import type { a } from "../../../src/core/basics/errors.ts";',
+  ],
+  [
+    "packages-import-nothing-of-errand",
+    "packages/embedded-postgres/src/cluster.ts",
+    'import "../../../test/helper.ts";',
+  ],
+  [
+    "only-app-imports-packages",
+    "src/storage/rows.ts",
+    'import "../../packages/embedded-postgres/src/cluster.ts";',
+  ],
   ["no-client-in-src", "src/api/server.ts", 'import "../../clients/typescript/src/errand.ts";'],
   ["no-test-code-in-src", "src/app/compose.ts", 'import "../../test/helper.ts";'],
   ["no-development-package-in-src", "src/app/start.ts", 'import "fast-check";'],
@@ -88,6 +102,7 @@ const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
   "clients/typescript/src/index.ts": 'export * from "./errand.ts";',
   "clients/typescript/src/errand.ts": 'import "./paging.ts";',
   "clients/typescript/src/paging.ts": "",
+  "packages/embedded-postgres/src/cluster.ts": 'import "pg"; import "node:fs";',
   "src/main.js": 'import "./app/start.ts";',
   "src/app/start.ts": 'import "./compose.ts"; import "./logger.ts"; import "../config/config.ts";',
   "src/app/logger.ts": 'import "../core/model/runs/run.ts"; import "pino";',
@@ -96,7 +111,7 @@ const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
     'import "../sandboxes/docker/sandbox.ts"; import "../storage/queue/queue.ts"; import "../outgoing/client.ts";',
     'import "../sandboxes/local/sandbox.ts"; import "../storage/rows.ts"; import "../workspace/provider.ts";',
     'import "../git/skills/library.ts"; import "../gateway/gateways.ts"; import "../core/work/attempt.ts";',
-    'import "../embedded-postgres/cluster.ts"; import "../secrets/secret-box.ts";',
+    'import "../../packages/embedded-postgres/src/cluster.ts"; import "../secrets/secret-box.ts";',
     'import "../core/threads/inbox.ts"; import "../core/upkeep/doctor.ts";',
   ].join("\n"),
   "src/config/config.ts": 'import "../adapters/registry.ts"; import "../outgoing/allow-list.ts";',
@@ -131,8 +146,6 @@ const SAMPLE_PROJECT: Readonly<Record<string, string>> = {
   "src/api/routes/runs.ts": 'import "../events/stream.ts"; import "../api-deps.ts";',
   "src/api/pages/page.ts": 'import "../auth/caller.ts"; import "../api-deps.ts";',
   "src/child-process/start-program.ts": 'import "../core/basics/errors.ts"; import "node:child_process";',
-  "src/embedded-postgres/cluster.ts":
-    'import "../child-process/start-program.ts"; import "../storage/connection.ts";',
   "src/gateway/gateways.ts": 'import "../outgoing/client.ts"; import "../config/models.ts";',
   "src/git/mirror.ts": 'import "../core/model/runs/run.ts"; import "../child-process/start-program.ts";',
   "src/git/skills/library.ts": 'import "../../core/model/runs/run.ts"; import "../mirror.ts";',
@@ -170,7 +183,7 @@ describe("the dependency rules", () => {
   }
 
   test("a project that follows the rules has no violation, and every file of it is inspected", async () => {
-    const report = await inspectLayers(project, ["cli", "clients", "src", "test"]);
+    const report = await inspectLayers(project, ["cli", "clients", "packages", "src", "test"]);
 
     expect(report).toEqual({ moduleCount: Object.keys(SAMPLE_PROJECT).length, violations: [] });
   });
@@ -178,7 +191,7 @@ describe("the dependency rules", () => {
   test.each(FORBIDDEN)("the rule %s forbids %s to contain: %s", async (rule, file, line) => {
     await write(file, `${SAMPLE_PROJECT[file] ?? ""}\n${line}`);
 
-    const { violations } = await inspectLayers(project, ["cli", "clients", "src", "test"]);
+    const { violations } = await inspectLayers(project, ["cli", "clients", "packages", "src", "test"]);
 
     expect(violations).toContainEqual(
       expect.stringMatching(new RegExp(`^${rule}: .*${file.replaceAll(".", "\\.")}`)),
@@ -219,9 +232,11 @@ test("the core and the API name no platform, except in the names that the HTTP A
   expect(named).toEqual([]);
 });
 
+const SOURCES = ["src", "packages/embedded-postgres/src"];
+
 test("only the process entry points read the environment", async () => {
   const readers: string[] = [];
-  for (const file of await listFiles("src")) {
+  for (const file of (await Promise.all(SOURCES.map(listFiles))).flat()) {
     const text = await readFile(join(ROOT, file), "utf8");
     if (/process\.env\b/.test(text.replaceAll(COMMENT, ""))) {
       readers.push(file);
@@ -235,8 +250,12 @@ test("only the process entry points read the environment", async () => {
   ]);
 });
 
-/** The demo agent and the forwarder are programs inside of a sandbox. */
+/**
+ * The demo agent and the forwarder are programs inside of a sandbox. `src/app` gives the package of the database the one
+ * function that the server uses.
+ */
 const STARTERS = [
+  "packages/embedded-postgres/src/programs.ts",
   "src/agents/demo/shell-step.ts",
   "src/child-process/start-program.ts",
   "src/sandboxes/forwarder.mjs",
@@ -246,7 +265,7 @@ const IMPORTS_STARTER =
 
 test("only one file of the server starts programs, so that none inherits a descriptor", async () => {
   const starters: string[] = [];
-  for (const file of await listFiles("src")) {
+  for (const file of (await Promise.all(SOURCES.map(listFiles))).flat()) {
     if (IMPORTS_STARTER.test(await readFile(join(ROOT, file), "utf8"))) {
       starters.push(file);
     }

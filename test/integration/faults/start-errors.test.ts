@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -105,6 +105,17 @@ describe("a failing start prints one line per problem, all of them, and exits wi
     expect(lines).toEqual([
       expect.stringMatching(`^Cannot connect to PostgreSQL at 127.0.0.1:${port}: .*ECONNREFUSED`),
     ]);
+    expect(exitCode).toBe(1);
+  });
+
+  test("a start whose embedded database is of another major version fails with one line", async () => {
+    const dataDir = join(await makeTemporaryFolder(), "data");
+    await mkdir(join(dataDir, "postgres"), { recursive: true });
+    await writeFile(join(dataDir, "postgres/PG_VERSION"), "9\n");
+
+    const { exitCode, lines } = await startExpectingFailure({ ERRAND_SECRET_KEY: SECRET }, dataDir);
+
+    expect(lines).toEqual([expect.stringMatching(/ made by PostgreSQL 9, .* set DATABASE_URL$/)]);
     expect(exitCode).toBe(1);
   });
 

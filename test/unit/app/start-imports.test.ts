@@ -31,7 +31,7 @@ test("a process starts without loading modules that only some processes need", a
   const ofSome = [
     ...["src/app/compose-worker.ts", "src/core/work/attempts/attempt.ts", "@agentclientprotocol/sdk", "tar"],
     ...["src/api/api-routes.ts", "@fastify/swagger", "@fastify/static"],
-    ...["src/embedded-postgres/embedded-postgres.ts", "undici"],
+    ...["@errand/embedded-postgres", "undici"],
     // Reading the names of this module calls getters, one of which loads Node's own `fetch`.
     "node:http",
   ];

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import type { Log } from "../core/basics/log.ts";
+import type { Log } from "./log.ts";
 
 const READY = "database system is ready to accept connections";
 const NOTEWORTHY = /^(?:FATAL|PANIC)|was terminated by signal/;

@@ -7,6 +7,7 @@ import {
   type PostgresPackage,
   readPackedLinks,
 } from "./postgres-package.ts";
+import type { StartProgram } from "./programs.ts";
 import { accountMay, type ServerAccount } from "./server-account.ts";
 
 /** The programs of PostgreSQL, and the environment in which they find their libraries. */
@@ -15,6 +16,12 @@ export interface PostgresBinaries {
   readonly postgres: string;
   readonly majorVersion: string;
   readonly environment: Readonly<Record<string, string>>;
+}
+
+interface BinariesOptions {
+  readonly sharedDir: string;
+  readonly linksDir: string;
+  readonly startProgram: StartProgram;
 }
 
 const READABLE_BY_ALL = 0o755;
@@ -28,10 +35,10 @@ const READABLE_BY_ALL = 0o755;
  */
 export async function prepareBinaries(
   account: ServerAccount,
-  { sharedDir, linksDir }: { readonly sharedDir: string; readonly linksDir: string },
+  { sharedDir, linksDir, startProgram }: BinariesOptions,
 ): Promise<PostgresBinaries> {
   const pack = await locatePostgresPackage();
-  if (!(await isUsableBy(account, pack.native))) {
+  if (!(await isUsableBy(account, pack.native, startProgram))) {
     return describeBinaries(await copyPackage(pack, sharedDir), []);
   }
   if ((await findMissingLinks(pack.native)).length === 0) {
@@ -51,9 +58,14 @@ function describeBinaries(pack: PostgresPackage, libraryPath: readonly string[])
   };
 }
 
-async function isUsableBy(account: ServerAccount, native: string): Promise<boolean> {
-  const runs = await accountMay(account, "execute", join(native, "bin", "postgres"));
-  return runs && (await accountMay(account, "read", join(native, "share", "postgresql", "postgres.bki")));
+async function isUsableBy(
+  account: ServerAccount,
+  native: string,
+  startProgram: StartProgram,
+): Promise<boolean> {
+  const data = join(native, "share", "postgresql", "postgres.bki");
+  const runs = await accountMay(account, "execute", join(native, "bin", "postgres"), startProgram);
+  return runs && (await accountMay(account, "read", data, startProgram));
 }
 
 /** Created at each start, because node_modules may have moved. */

@@ -1,13 +1,13 @@
 import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
-import { startProgram } from "../child-process/start-program.ts";
-import { StartupError } from "../core/basics/errors.ts";
-import type { Log } from "../core/basics/log.ts";
 import type { PostgresBinaries } from "./binaries.ts";
 import type { ClusterPlace } from "./cluster-place.ts";
+import type { Log } from "./log.ts";
+import type { StartProgram } from "./programs.ts";
 import { identityOf } from "./server-account.ts";
 import { ServerOutput } from "./server-output.ts";
 import { SOCKET_PORT } from "./socket-directory.ts";
+import { PostgresStartError } from "./start-error.ts";
 
 /** A running server. */
 export interface Postmaster {
@@ -22,6 +22,7 @@ export interface PostmasterOptions {
   readonly place: ClusterPlace;
   readonly binaries: PostgresBinaries;
   readonly socketDirectory: string;
+  readonly startProgram: StartProgram;
   readonly log: Log;
 }
 
@@ -56,7 +57,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
       return attempt;
     }
     if (!attempt.isStillInUse || performance.now() > deadline) {
-      throw new StartupError(
+      throw new PostgresStartError(
         `The embedded PostgreSQL does not start (${attempt.reason}): repair that, or set DATABASE_URL to a PostgreSQL 15 or newer`,
       );
     }
@@ -87,6 +88,7 @@ function spawnServer({
   place,
   binaries,
   socketDirectory,
+  startProgram,
 }: PostmasterOptions): ChildProcessWithoutNullStreams {
   const settings = { ...SETTINGS, unix_socket_directories: quoteListItem(socketDirectory) };
   const parameters = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);

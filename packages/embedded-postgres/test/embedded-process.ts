@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
 
-export const REPOSITORY = resolve(import.meta.dirname, "../..");
+export const PACKAGE = resolve(import.meta.dirname, "..");
 
 export type EmbeddedProcessOptions = {
   readonly dataDir: string;
-  /** The folder of the program. Default: this repository. */
+  /** The folder of the package. Default: this one. */
   readonly root?: string;
   readonly sharedDir?: string;
   readonly uid?: number;
@@ -22,7 +22,7 @@ export class EmbeddedProcess {
 
   constructor({
     dataDir,
-    root = REPOSITORY,
+    root = PACKAGE,
     sharedDir = `${dataDir}.shared`,
     ...options
   }: EmbeddedProcessOptions) {

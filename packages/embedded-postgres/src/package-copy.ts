@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { access, chmod, cp, mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { StartupError } from "../core/basics/errors.ts";
 import { findMissingLinks, type PostgresPackage } from "./postgres-package.ts";
+import { PostgresStartError } from "./start-error.ts";
 
 const READABLE_BY_ALL = 0o755;
 
@@ -17,7 +17,7 @@ export async function copyPackage(pack: PostgresPackage, sharedDir: string): Pro
     await copyInto(target, pack.native);
   } catch (cause) {
     if (!(await exists(copy.native))) {
-      throw new StartupError(
+      throw new PostgresStartError(
         `The embedded PostgreSQL lies where the user it must run as cannot read it, and cannot be copied to ${sharedDir}: start Errand as an ordinary user, move it out of root's home, or set DATABASE_URL`,
         { cause },
       );

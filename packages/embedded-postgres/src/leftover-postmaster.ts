@@ -1,9 +1,9 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { StartupError } from "../core/basics/errors.ts";
-import type { Log } from "../core/basics/log.ts";
+import type { Log } from "./log.ts";
 import { commandLineOf } from "./process-table.ts";
+import { PostgresStartError } from "./start-error.ts";
 
 const POLL_MS = 20;
 const FAST_SHUTDOWN_LIMIT_MS = 20_000;
@@ -30,7 +30,7 @@ export async function stopLeftoverPostmaster(cluster: string, log: Log): Promise
   }
   process.kill(pid, "SIGQUIT");
   if (!(await hasEnded(cluster, pid, IMMEDIATE_SHUTDOWN_LIMIT_MS))) {
-    throw new StartupError(
+    throw new PostgresStartError(
       `A PostgreSQL left over from an earlier start (process ${pid}) does not stop: stop it`,
     );
   }

@@ -1,6 +1,6 @@
 import { access, constants, readFile } from "node:fs/promises";
-import { ProgramError, runProgram } from "../child-process/run-program.ts";
-import { StartupError } from "../core/basics/errors.ts";
+import { outputOf, ProgramError, type StartProgram } from "./programs.ts";
+import { PostgresStartError } from "./start-error.ts";
 
 const ROOT = 0;
 /** In this order: the account of a PostgreSQL package, or the one that every system has. */
@@ -33,7 +33,7 @@ export async function chooseServerAccount(owner: Owner | undefined): Promise<Ser
       return { ...account, isOurs: false };
     }
   }
-  throw new StartupError(
+  throw new PostgresStartError(
     "PostgreSQL does not run as root and this system has neither a user postgres nor nobody: start Errand as an ordinary user, or set DATABASE_URL",
   );
 }
@@ -51,6 +51,7 @@ export async function accountMay(
   account: ServerAccount,
   permission: Permission,
   path: string,
+  startProgram: StartProgram,
 ): Promise<boolean> {
   if (account.isOurs) {
     const mode = permission === "read" ? constants.R_OK : constants.X_OK;
@@ -61,7 +62,8 @@ export async function accountMay(
   }
   const script = permission === "read" ? 'test -r "$1"' : 'test -x "$1"';
   try {
-    await runProgram("/bin/sh", ["-c", script, "sh", path], { ...identityOf(account), cwd: "/", env: {} });
+    const options = { ...identityOf(account), cwd: "/", env: {} };
+    await outputOf("/bin/sh", startProgram("/bin/sh", ["-c", script, "sh", path], options));
     return true;
   } catch (error) {
     return rejectUnlessExitCode(error, account);
@@ -69,10 +71,10 @@ export async function accountMay(
 }
 
 function rejectUnlessExitCode(error: unknown, account: ServerAccount): false {
-  if (error instanceof ProgramError && error.end.exitCode !== null) {
+  if (error instanceof ProgramError && error.exitCode !== null) {
     return false;
   }
-  throw new StartupError(
+  throw new PostgresStartError(
     `PostgreSQL does not run as root, and root may not start programs as user ${account.uid} here: start Errand as an ordinary user, or set DATABASE_URL`,
     { cause: error },
   );
@@ -80,7 +82,7 @@ function rejectUnlessExitCode(error: unknown, account: ServerAccount): false {
 
 function ourAccount(uid: number, owner: Owner | undefined): ServerAccount {
   if (owner && owner.uid !== uid) {
-    throw new StartupError(
+    throw new PostgresStartError(
       `The embedded database belongs to user ${owner.uid}, we are user ${uid}: start Errand as root or as that user, or use another ERRAND_DATA_DIR`,
     );
   }

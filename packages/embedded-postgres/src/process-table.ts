@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { runProgram } from "../child-process/run-program.ts";
+import { outputOf, spawnProgram } from "./programs.ts";
 
 /**
  * The arguments of a living process, joined by spaces. Empty for a process that is gone, or that is dead and only
@@ -10,8 +10,7 @@ export async function commandLineOf(pid: number): Promise<string> {
     const words = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
     return words.replaceAll("\0", " ").trim();
   }
-  const { stdout } = await runProgram("ps", ["-ww", "-p", String(pid), "-o", "command="], {}).catch(() => ({
-    stdout: "",
-  }));
-  return stdout.trim();
+  // Other systems pass no inherited descriptor to programs.
+  const ps = spawnProgram("ps", ["-ww", "-p", String(pid), "-o", "command="], {});
+  return (await outputOf("ps", ps).catch(() => "")).trim();
 }

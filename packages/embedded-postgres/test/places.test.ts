@@ -3,14 +3,13 @@ import { chmod, chown, mkdir, readdir, readlink, realpath, rm, stat, symlink } f
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { chooseServerAccount } from "../../../src/embedded-postgres/server-account.ts";
-import { withConnection } from "../../../src/storage/connection.ts";
-import { makeDataDirPath, makeTemporaryFolder, SeedDataDir } from "../../support/data-dir.ts";
-import { EmbeddedProcess, type EmbeddedProcessOptions } from "../../support/embedded-process.ts";
-import { addPackageWithoutLinks, copyProgram } from "../../support/program-copy.ts";
+import { makeDataDirPath, makeTemporaryFolder, SeedDataDir } from "../../../test/support/data-dir.ts";
+import { chooseServerAccount } from "../src/server-account.ts";
+import { EmbeddedProcess, type EmbeddedProcessOptions } from "./embedded-process.ts";
+import { addPackageWithoutLinks, copyProgram } from "./program-copy.ts";
+import { query } from "./query.ts";
 
 const run = promisify(execFile);
-const SESSION = { applicationName: "test", queryLimitMs: 10_000 } as const;
 /** A user that has no entry in /etc/passwd. */
 const USER = 54_321;
 const asRoot = test.runIf(process.getuid?.() === 0);
@@ -27,10 +26,6 @@ function spawnEmbedded(options: EmbeddedProcessOptions): EmbeddedProcess {
   const embedded = new EmbeddedProcess(options);
   onTestFinished(() => embedded.end());
   return embedded;
-}
-
-async function query(url: string, sql: string): Promise<unknown[]> {
-  return withConnection(url, SESSION, async (client) => (await client.query(sql)).rows);
 }
 
 /** A folder like root's home, with the program in it and the place for what must lie outside. */
@@ -65,7 +60,7 @@ test("on a platform without a package the error is one line that names DATABASE_
 
   const { error } = await spawnEmbedded({ root, dataDir: join(root, "data") }).answer();
 
-  expect(error).toMatch(/^StartupError: There is no embedded PostgreSQL for .*DATABASE_URL.*$/);
+  expect(error).toMatch(/^PostgresStartError: There is no embedded PostgreSQL for .*DATABASE_URL.*$/);
 });
 
 test("binaries that this system cannot run give one line that names DATABASE_URL", async () => {
@@ -78,7 +73,7 @@ test("binaries that this system cannot run give one line that names DATABASE_URL
   const { error } = await spawnEmbedded({ root, dataDir: join(root, "data") }).answer();
 
   expect(error).toMatch(
-    /^StartupError: The embedded PostgreSQL cannot make its database \(.*DATABASE_URL.*$/,
+    /^PostgresStartError: The embedded PostgreSQL cannot make its database \(.*DATABASE_URL.*$/,
   );
 });
 
@@ -130,7 +125,7 @@ asRoot("as root with nowhere to put the database the error is one line that name
 
   const { error } = await spawnEmbedded({ dataDir, sharedDir }).answer();
 
-  expect(error).toMatch(/^StartupError: .*not-a-folder\/\w+ cannot be made: .*DATABASE_URL$/);
+  expect(error).toMatch(/^PostgresStartError: .*not-a-folder\/\w+ cannot be made: .*DATABASE_URL$/);
 });
 
 asRoot("a data directory whose database is gone is refused rather than begun anew", async () => {
@@ -141,7 +136,7 @@ asRoot("a data directory whose database is gone is refused rather than begun ane
   const { error } = await spawnEmbedded({ dataDir }).answer();
 
   expect(error).toMatch(
-    /^StartupError: The embedded database of this data directory is not readable or gone/,
+    /^PostgresStartError: The embedded database of this data directory is not readable or gone/,
   );
 });
 
@@ -165,7 +160,9 @@ asRoot("an ordinary user is told whose the database is when it is another's", as
 
   const { error } = await spawnEmbedded({ dataDir, uid: USER, gid: USER }).answer();
 
-  expect(error).toMatch(/^StartupError: The embedded database belongs to user \d+, we are user 54321: .*$/);
+  expect(error).toMatch(
+    /^PostgresStartError: The embedded database belongs to user \d+, we are user 54321: .*$/,
+  );
 });
 
 asRoot("a user without a name gets one line that names DATABASE_URL", async () => {
@@ -175,5 +172,7 @@ asRoot("a user without a name gets one line that names DATABASE_URL", async () =
 
   const { error } = await spawnEmbedded({ dataDir, uid: USER, gid: USER }).answer();
 
-  expect(error).toMatch(/^StartupError: .* user 54321, which has no entry in \/etc\/passwd: .*DATABASE_URL$/);
+  expect(error).toMatch(
+    /^PostgresStartError: .* user 54321, which has no entry in \/etc\/passwd: .*DATABASE_URL$/,
+  );
 });

@@ -4,19 +4,14 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import {
-  type EmbeddedPostgres,
-  startEmbeddedPostgres,
-} from "../../../src/embedded-postgres/embedded-postgres.ts";
-import { commandLineOf } from "../../../src/embedded-postgres/process-table.ts";
-import { chooseServerAccount, identityOf } from "../../../src/embedded-postgres/server-account.ts";
-import { withConnection } from "../../../src/storage/connection.ts";
-import { makeDataDirPath, SeedDataDir } from "../../support/data-dir.ts";
-import { EmbeddedProcess, type EmbeddedProcessOptions } from "../../support/embedded-process.ts";
-import { type RecordedLine, recordingLog, SILENT_LOG } from "../../support/logs.ts";
-import { waitFor } from "../../support/wait-for.ts";
-
-const SESSION = { applicationName: "test", queryLimitMs: 10_000 } as const;
+import { makeDataDirPath, SeedDataDir } from "../../../test/support/data-dir.ts";
+import { type RecordedLine, recordingLog, SILENT_LOG } from "../../../test/support/logs.ts";
+import { waitFor } from "../../../test/support/wait-for.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../src/embedded-postgres.ts";
+import { commandLineOf } from "../src/process-table.ts";
+import { chooseServerAccount, identityOf } from "../src/server-account.ts";
+import { EmbeddedProcess, type EmbeddedProcessOptions } from "./embedded-process.ts";
+import { query } from "./query.ts";
 
 let seed: SeedDataDir;
 
@@ -36,10 +31,6 @@ function spawnEmbedded(options: EmbeddedProcessOptions): EmbeddedProcess {
   const embedded = new EmbeddedProcess(options);
   onTestFinished(() => embedded.end());
   return embedded;
-}
-
-async function query(url: string, sql: string): Promise<unknown[]> {
-  return withConnection(url, SESSION, async (client) => (await client.query(sql)).rows);
 }
 
 async function readPostmasterPid(dataDir: string): Promise<number> {
@@ -156,7 +147,9 @@ test("a second process on the same data directory is refused in one line that na
   const second = spawnEmbedded({ dataDir });
 
   const { error } = await second.answer();
-  expect(error).toMatch(/^StartupError: The data directory is in use by another Errand \(process (\d+), /);
+  expect(error).toMatch(
+    /^PostgresStartError: The data directory is in use by another Errand \(process (\d+), /,
+  );
   expect(error).toContain(`process ${first.child.pid}, `);
   expect(error).not.toContain("\n");
   expect(await query(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);

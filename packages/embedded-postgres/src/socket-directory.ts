@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { lstat, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { StartupError } from "../core/basics/errors.ts";
 import { makePrivateDirectory } from "./cluster.ts";
 import type { ClusterPlace } from "./cluster-place.ts";
+import { PostgresStartError } from "./start-error.ts";
 
 export const SOCKET_PORT = 5432;
 
@@ -41,7 +41,7 @@ function temporaryDirectory(cluster: string): string {
 async function refuseForeign(directory: string, uid: number): Promise<void> {
   const found = await lstat(directory).catch(() => undefined);
   if (found && (found.uid !== uid || !found.isDirectory())) {
-    throw new StartupError(
+    throw new PostgresStartError(
       `The directory for the database's socket, ${directory}, belongs to another user: remove it, or use a shorter ERRAND_DATA_DIR`,
     );
   }

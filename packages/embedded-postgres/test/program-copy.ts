@@ -1,26 +1,18 @@
 import { copyFile, cp, link, mkdir, readdir, symlink } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { locatePostgresPackage } from "../../src/embedded-postgres/postgres-package.ts";
-import { REPOSITORY } from "./embedded-process.ts";
-
-const SOURCES = [
-  "package.json",
-  "src/core/basics/errors.ts",
-  "src/child-process",
-  "src/storage/connection.ts",
-  "src/embedded-postgres",
-] as const;
+import { locatePostgresPackage } from "../src/postgres-package.ts";
+import { PACKAGE } from "./embedded-process.ts";
 
 /**
- * A copy of the code that starts the embedded PostgreSQL, without the package itself, as on a platform for which npm
- * has none.
+ * A copy of the package that starts the embedded PostgreSQL, without the package that contains PostgreSQL, as on a
+ * platform for which npm has none.
  */
 export async function copyProgram(root: string): Promise<void> {
-  for (const source of SOURCES) {
-    await cp(join(REPOSITORY, source), join(root, source), { recursive: true });
+  for (const source of ["package.json", "src"]) {
+    await cp(join(PACKAGE, source), join(root, source), { recursive: true });
   }
   await mkdir(join(root, "node_modules"));
-  await symlink(join(REPOSITORY, "node_modules/pg"), join(root, "node_modules/pg"));
+  await symlink(join(PACKAGE, "../../node_modules/pg"), join(root, "node_modules/pg"));
 }
 
 /** Adds the package as npm leaves it with `--ignore-scripts`: without links between the library versions. */
