@@ -1,10 +1,15 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { makeDataDirPath } from "../support/data-dir.ts";
 import { runWithInherited } from "../support/inherited-descriptors.ts";
 import { HAS_PERL } from "../support/system-call-probe.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
@@ -34,6 +39,31 @@ describe.skipIf(process.platform !== "linux" || !HAS_PERL)("a process that inher
     });
   });
 
+  test("the embedded database of a server gets none of them", async () => {
+    const dataDir = await makeDataDirPath();
+    const args = ["-c", 'exec 200<"$0" && exec "$@"', MAIN, process.execPath, join(ROOT, "src/main.js")];
+    const env = {
+      PATH: process.env.PATH,
+      ERRAND_DATA_DIR: dataDir,
+      ERRAND_PORT: "0",
+      ERRAND_SANDBOX: "local",
+    };
+    const server = spawn("bash", args, { cwd: tmpdir(), env, stdio: "ignore" });
+    onTestFinished(async () => {
+      const ended = once(server, "close");
+      server.kill("SIGKILL");
+      await ended;
+    });
+    const pidFile = join(dataDir, "postgres/postmaster.pid");
+
+    const text = await waitFor(() => readFile(pidFile, "utf8"), { what: "the database to start" });
+
+    expect(await openFilesOf(server.pid)).toContain(await identityOf(MAIN));
+    const database = await openFilesOf(Number.parseInt(text, 10));
+    expect(database).not.toEqual([]);
+    expect(database).not.toContain(await identityOf(MAIN));
+  });
+
   test("the server does not start with a descriptor whose number is too high to replace", async () => {
     const script = 'ulimit -n 512 && exec 500</dev/null && exec "$@"';
 
@@ -45,3 +75,15 @@ describe.skipIf(process.platform !== "linux" || !HAS_PERL)("a process that inher
     });
   });
 });
+
+async function openFilesOf(pid: number | undefined): Promise<readonly string[]> {
+  const folder = `/proc/${pid}/fd`;
+  const names = await readdir(folder);
+  // A descriptor may be closed meanwhile.
+  return Promise.all(names.map((name) => identityOf(join(folder, name)).catch(() => "closed")));
+}
+
+async function identityOf(path: string): Promise<string> {
+  const { dev, ino } = await stat(path);
+  return `${dev}:${ino}`;
+}
