@@ -43,7 +43,10 @@ export function defuse(
     const addition = additionOf(part, markdown);
     const room = limit - markdown.length;
     if (addition.length > room) {
-      return { markdown: (markdown + cut(part, markdown, room)).trimEnd(), isCut: true };
+      const rest = cut(part, markdown, room);
+      const isFence = part.kind === "fence" && rest !== "";
+      const whole = isFence ? markdown + rest : (markdown + rest).replace(FENCE_BY_CUT, "");
+      return { markdown: whole.trimEnd(), isCut: true };
     }
     markdown += addition;
   }
@@ -93,7 +96,7 @@ function cut(part: MarkdownPart, before: string, room: number): string {
     return "";
   }
   if (part.kind === "text") {
-    return cutText(defusedText(part.source), room).replace(FENCE_BY_CUT, "");
+    return cutText(defusedText(part.source), room);
   }
   const frame = additionOf({ ...part, content: "" }, before).length + 2 * LONGEST_TICKS;
   const code = cutText(shortTicks(part.content), room - frame);

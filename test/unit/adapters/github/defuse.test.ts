@@ -78,6 +78,7 @@ test("no input breaks out of its code, and every fence is closed", () => {
       examples: [
         ["````[```mermaid\n", 3],
         [`~~~\n${"`".repeat(500)}\n~~~`, 200],
+        ["```    ``@alice``", 9],
       ],
     },
   );
