@@ -98,6 +98,12 @@ const NOT_HERE: readonly (readonly [page: string, language: string, begins: stri
     "needs the published package; package.test.ts installs ours",
   ],
   ["clients/typescript/README.md", "ts", "", "clients/typescript/test/package.test.ts runs all"],
+  [
+    "packages/embedded-postgres/README.md",
+    "ts",
+    "import { PostgresStartError",
+    "writes to /var/lib; the tests of the package start a server in the same way",
+  ],
   ["docs/agents.md", "bash", "npm run agents:install", "loads 500 MB; install-agents.test.ts"],
   ["docs/architecture.md", "mermaid", "flowchart LR", "is a picture"],
   [
