@@ -1,3 +1,4 @@
+import { listText } from "../../basics/list-text.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
 import type { LeftOutWork } from "../../ports/change-tracker.ts";
 
@@ -80,9 +81,8 @@ export function leftOutParts(leftOut: readonly LeftOutWork[]): readonly RefusedW
   return SENTENCES.flatMap(({ message, reason, remedy }) => {
     const work = leftOut.filter((each) => each.reason === reason);
     const paths = [...new Set(work.map(({ path }) => path))];
-    const rest = paths.length - NAMED_MAX;
     const named = paths.slice(0, NAMED_MAX).map((path) => `\`${path}\``);
-    const all = [...named, ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
+    const all = listText(named, paths.length);
     const what = work.some(isElsewhere) ? "pull_request" : "file";
     return paths.length === 0 ? [] : [{ what, by: "Errand", message: message(all), remedy }];
   });

@@ -1,3 +1,5 @@
+import { listText } from "../../basics/list-text.ts";
+
 const NAMED_MAX = 5;
 const SHOWN_CHARS = 80;
 
@@ -6,13 +8,12 @@ export function stoppedTasksText(commandLines: readonly string[] = []): readonly
   if (commandLines.length === 0) {
     return [];
   }
-  const rest = commandLines.length - NAMED_MAX;
-  const named = [...commandLines.slice(0, NAMED_MAX).map(shown), ...(rest > 0 ? [`${rest} more`] : [])];
+  const named = listText(commandLines.slice(0, NAMED_MAX).map(shown), commandLines.length);
   const [subject, object] =
     commandLines.length === 1
       ? ["A background task was still running and was stopped", "it"]
       : ["Background tasks were still running and were stopped", "them"];
-  return [`${subject}: ${named.join(", ")}. Ask the agent to wait for ${object} before it ends its turn.`];
+  return [`${subject}: ${named}. Ask the agent to wait for ${object} before it ends its turn.`];
 }
 
 function shown(commandLine: string): string {

@@ -1,3 +1,4 @@
+import { listText } from "../../basics/list-text.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { GoneFiles, LeftOutFile, PreparedWorkspace } from "../../model/workspaces/workspace.ts";
 import type { RunEdit } from "../../runs/run-edit.ts";
@@ -76,10 +77,6 @@ function goneText(gone: GoneFiles | undefined): string | undefined {
 function missingText(paths: readonly string[]): string {
   const names = listText(paths.slice(0, NAMED_MAX), paths.length);
   return names === "" ? "" : `ignored files (${names}), `;
-}
-
-function listText(names: readonly string[], count: number): string {
-  return [...names, ...(count > names.length ? [`${count - names.length} more`] : [])].join(", ");
 }
 
 function timeText(time: Date): string {
