@@ -12,9 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const schema = `${root}prisma/schema.prisma`;
 const client = `${root}src/storage/generated`;
 
-if (!existsSync(schema)) {
-  // The stage of an image that gets the client from elsewhere.
-} else if (existsSync(`${root}node_modules/prisma`)) {
+if (existsSync(`${root}node_modules/prisma`)) {
   process.exitCode = generate();
 } else {
   process.stderr.write(
