@@ -7,6 +7,7 @@ import { type Check, fail, ok, warn } from "../../core/ports/check.ts";
 import { clockCheck, eventsCheck, explained, shared } from "../platform-checks.ts";
 import type { WebhookArrivals } from "../webhook-arrivals.ts";
 import { BOT_SCOPES } from "./app-manifest.ts";
+import { methodUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
 import { remedyOf } from "./errors.ts";
 import type { Receiver } from "./receiver.ts";
@@ -98,7 +99,7 @@ type Ask = () => Promise<AuthAnswer>;
 /** Not by the client of the adapter, because that does not show the headers of an answer. */
 async function askWhoWeAre({ apiUrl, botToken }: SlackConfig, fetch: Fetch): Promise<AuthAnswer> {
   try {
-    const response = await fetch(new URL("auth.test", apiUrl), {
+    const response = await fetch(methodUrl(apiUrl, "auth.test"), {
       method: "POST",
       headers: { authorization: `Bearer ${botToken}` },
       redirect: "error",

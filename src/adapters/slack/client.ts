@@ -31,6 +31,11 @@ export function createClient(
   });
 }
 
+/** The address of a method, for the calls that the library does not make. */
+export function methodUrl(apiUrl: string, method: string): URL {
+  return new URL(method, apiUrl.replace(/\/?$/, "/"));
+}
+
 /** Awaits a call of the Web API. A failure becomes an AppError that says whether a later try may succeed. */
 export async function callSlack<T>(method: string, call: Promise<T>): Promise<T> {
   try {

@@ -4,7 +4,7 @@ import { parseJson } from "../../core/basics/parse-json.ts";
 import { type ProvenAccount, type SignInProvider, unproven } from "../../core/ports/sign-in-provider.ts";
 import { oauthSignIn } from "../oauth-sign-in.ts";
 import { authorize } from "./authorize.ts";
-import type { ClientDeps, createClient } from "./client.ts";
+import { type ClientDeps, type createClient, methodUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
 import type { BotIdentity } from "./identity.ts";
 import { authorSubject } from "./thread-key.ts";
@@ -44,7 +44,7 @@ export function slackSignIn(
       nonce,
       team: (await identity.get()).teamId,
     }),
-    tokenUrl: new URL(`${apiUrl.replace(/\/?$/, "/")}openid.connect.token`),
+    tokenUrl: methodUrl(apiUrl, "openid.connect.token"),
     tokenParameters: () => ({ grant_type: "authorization_code" }),
     tokenName: "id_token",
     accountOf: (token, { nonce }) => accountOf(readToken(token, oauth.clientId, nonce), { client, identity }),

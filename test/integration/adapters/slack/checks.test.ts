@@ -83,6 +83,12 @@ test("an app with all that it needs passes every check, with one call to Slack",
   expect(slack.calls("auth.test").length - before).toBe(1);
 });
 
+test("the address of Slack may lack its final slash", async () => {
+  const { slack_token } = await findings(adapterWith(slack.botToken, slack.apiUrl.replace(/\/$/, "")));
+
+  expect(slack_token?.status).toBe("ok");
+});
+
 test("a token that Slack refuses is named as the cause", async () => {
   const found = await findings(adapterWith("xoxb-unknown"));
 
