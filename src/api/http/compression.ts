@@ -15,9 +15,11 @@ const TYPES = /^(?:application\/json|text\/javascript)\b/;
 /** Higher levels take several times as long for a tenth less. */
 const BROTLI = { params: { [zlib.BROTLI_PARAM_QUALITY]: 4 } };
 
+const [toBrotli, toGzip] = [promisify(brotliCompress), promisify(gzip)];
+
 const COMPRESS = {
-  br: async (content: string | Buffer) => promisify(brotliCompress)(content, BROTLI),
-  gzip: async (content: string | Buffer) => promisify(gzip)(content),
+  br: (content: string | Buffer) => toBrotli(content, BROTLI),
+  gzip: (content: string | Buffer) => toGzip(content),
 };
 
 /**
