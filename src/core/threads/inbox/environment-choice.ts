@@ -1,9 +1,8 @@
 import { cleaned } from "../../basics/clean-text.ts";
 import { defined } from "../../basics/defined.ts";
 import type { TeamId } from "../../basics/ids.ts";
-import { isOpenTo, isTeamOwned } from "../../model/people/ownership.ts";
+import { isOpenTo } from "../../model/people/ownership.ts";
 import type { Principal } from "../../model/people/principal.ts";
-import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import type { Notice } from "../../model/threads/notice.ts";
 import type { Thread } from "../../model/threads/thread.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
@@ -16,14 +15,11 @@ import type {
   InboxEvent,
   ThreadAdapter,
 } from "../../ports/thread-adapter.ts";
-import type { NewRun } from "../../requests/prepare/new-run.ts";
-import { type ConfigDefault, isPlaced, withoutPlace } from "../../requests/routing/routed-config.ts";
 import {
   type AuthorizedContext,
   type ChosenEnvironment,
   type InboxDeps,
   type MessageContext,
-  requestOriginOf,
   resultOf,
 } from "./message-context.ts";
 import { seenNotice } from "./message-results.ts";
@@ -55,59 +51,6 @@ const QUESTION =
 const DECIDED = "This question was decided already, or nobody chose within an hour.";
 const CHANGED = "The request was changed or deleted meanwhile, so this choice has no effect.";
 const NOT_YOURS = "Only the person who asked and administrators choose where the work is done.";
-
-/** The request with what it does not say itself, or the environments that its author may choose from. */
-export type EnvironmentResolution =
-  | { readonly request: NewRun; readonly hasEnvironments?: false }
-  | { readonly choices: readonly Environment[] };
-
-/** Finds out whether the author must be asked where the work is to be done. */
-export async function resolveEnvironment(
-  context: AuthorizedContext,
-  request: NewRun,
-  { requestDefaults, runs, storage }: InboxDeps,
-): Promise<EnvironmentResolution> {
-  const { adapter, author, choice, message } = context;
-  const { installation, place } = message;
-  const scope = place === undefined ? undefined : { adapter: adapter.name, installation, place };
-  const stored = await requestDefaults.listFor(author.teamId, { person: author.id, place: scope });
-  const all = await storage.environments.list(author.teamId);
-  const open = all.filter((environment) => isOpenTo(environment, author));
-  const usable = stored.map((each) =>
-    isUsable(each, open) ? each : { ...each, config: withoutPlace(each.config) },
-  );
-  const defaults = choice === undefined ? usable : [...usable, defaultOf("choice", choice.environmentId)];
-  const known = { ...request, defaults };
-  if (
-    choice !== undefined ||
-    adapter.traits.asksForEnvironment !== true ||
-    request.isWithoutEnvironment === true
-  ) {
-    return { request: known };
-  }
-  const routed = await runs.preparer.route(known, requestOriginOf(context));
-  const { config = {}, provenance = {} } = routed;
-  if (isPlaced(config) || homeRepositoryOf({ provenance }) !== undefined) {
-    return { request: routed };
-  }
-  // Everybody in the thread reads the question, and administrators may use the environments of other people.
-  const offered = open.filter((each) => isTeamOwned(each) || each.ownerId === author.id);
-  if (offered.length > 1) {
-    return { choices: offered };
-  }
-  const only = [...defaults, defaultOf("only_environment", offered[0]?.id)];
-  const completed = { ...request, defaults: only };
-  return all.length === 0 ? { request: completed, hasEnvironments: false } : { request: completed };
-}
-
-/** The environment of a default may be deleted by now, or belong to another person. */
-function isUsable({ config: { environment_id: id } }: ConfigDefault, open: readonly Environment[]): boolean {
-  return id === undefined || open.some((environment) => environment.id === id);
-}
-
-function defaultOf(layer: ConfigDefault["layer"], environment: string | undefined): ConfigDefault {
-  return { layer, config: environment === undefined ? {} : { environment_id: environment } };
-}
 
 /** Asks in the thread. The request waits in the inbox until a person chooses, at most for an hour. */
 export async function askForEnvironment(

@@ -2,26 +2,28 @@ import { AppError, Misconfigured, StorageUnavailable } from "../../basics/errors
 import { newId } from "../../basics/ids.ts";
 import type { Disposition } from "../../ports/stores/inbox-result.ts";
 import type { InboxEvent, ReceivedEvent, ThreadAdapter, Translation } from "../../ports/thread-adapter.ts";
-import { readReport } from "./handle-report.ts";
+import { admitMessage } from "./admit-message.ts";
 import { type InboxDeps, type MessageContext, messageContextOf } from "./message-context.ts";
-import { isAnswered } from "./message-refusal.ts";
-import { complete, replyNotice } from "./message-results.ts";
-import { processDeletion, processMessage } from "./process-message.ts";
+import { complete, isAnswered, replyNotice } from "./message-results.ts";
+import { deleteMessage } from "./message-revision.ts";
 import { stopByReaction } from "./stop-by-reaction.ts";
+import { readReport } from "./work-report.ts";
 
 const FAILURES_MAX = 10;
 
 /**
- * Gives each stored event its one result: a run, a follow-up, an answer, or the reason why it had no effect. The life of an
- * event:
+ * Gives each stored event its one result: a run, a follow-up, an answer, or the reason why it had no effect. The life of
+ * an event, a file a step:
  *
  * 1. A route has stored it before it was acknowledged. The queue has at most one job for each ordering key.
  * 2. `work` takes the oldest open event of the key. The adapter translates it, without asking the platform.
- * 3. Most events are messages, which `processMessage` decides about. The effect and the result are stored in one
- *    transaction, so that a repeated event has no second effect.
- * 4. A failure that says nothing about the event (storage, configuration, a limit of the platform) is tried again without
- *    an end. Every other failure counts.
- * 5. A final failure ends the event, with a reply to an author who addressed the bot.
+ * 3. `admitMessage` decides whether a message is for the bot and whether its author may use it.
+ * 4. `executeCommand` does what the message asks for. Work without a run is a request: `startRun`. `message-revision.ts`
+ *    changes or withdraws what an earlier version of the message did.
+ * 5. `message-results.ts` words what became of it. Effect and result are stored in one transaction, so that a repeated
+ *    event has no second effect.
+ * 6. A failure that says nothing about the event (storage, configuration, a limit of the platform) is tried again without
+ *    an end. Every other failure counts. The last one ends the event, with a reply to an author who addressed the bot.
  */
 export class InboxProcessor {
   readonly #deps: InboxDeps;
@@ -55,7 +57,7 @@ export class InboxProcessor {
       let disposition: Disposition;
       if (content.kind === "message") {
         context = await messageContextOf({ inboxId: event.id, adapter }, content, this.#deps);
-        disposition = await processMessage(context, this.#deps);
+        disposition = await admitMessage(context, this.#deps);
       } else {
         disposition = await this.#processOther(event, content);
       }
@@ -75,7 +77,7 @@ export class InboxProcessor {
       case "several":
         return this.#spread(event, translation.events);
       case "deletion":
-        return processDeletion(event.id, translation.deletion, this.#deps);
+        return deleteMessage(event.id, translation.deletion, this.#deps);
       case "removal": {
         const { installation, reason } = translation;
         await this.#deps.installationHealth.removed(reason, event.adapter, installation);

@@ -1,8 +1,14 @@
 import { defined } from "../../basics/defined.ts";
 import { AppError, messageWithRemedy } from "../../basics/errors.ts";
+import type { TeamId } from "../../basics/ids.ts";
+import type { Principal } from "../../model/people/principal.ts";
+import { isOutsider } from "../../model/policies/evaluate-policies.ts";
+import { UNADDRESSED_KINDS } from "../../model/policies/policy.ts";
 import type { Notice, TurnOutcome } from "../../model/threads/notice.ts";
 import type { Disposition, InboxResult } from "../../ports/stores/inbox-result.ts";
 import type { ThreadNotices } from "../../ports/stores/inbox-store.ts";
+import { UniqueConflict } from "../../ports/stores/storage.ts";
+import type { InboundMessage } from "../../ports/thread-adapter.ts";
 import type { TransactionExtras } from "../../runs/transaction-extras.ts";
 import {
   type AuthorizedContext,
@@ -12,7 +18,7 @@ import {
   requestOriginOf,
   resultOf,
 } from "./message-context.ts";
-import { withOptionName } from "./parse-options.ts";
+import { withOptionName } from "./parse-command.ts";
 
 /** Stores the result of an event that changes no run, and what is to be said in its thread. */
 export async function complete(
@@ -22,6 +28,24 @@ export async function complete(
 ): Promise<Disposition> {
   await storage.inbox.complete(result, threadNotices);
   return result.disposition;
+}
+
+/** Of two events with the same content, the second has no effect. */
+export async function unlessDuplicate(
+  { inboxId, installation }: Pick<MessageContext, "inboxId"> & Partial<MessageContext>,
+  deps: InboxDeps,
+  process: () => Promise<Disposition>,
+): Promise<Disposition> {
+  try {
+    return await process();
+  } catch (error) {
+    if (!(error instanceof UniqueConflict) || error.what !== "dedupeKey") {
+      throw error;
+    }
+    const reason = "Another delivery had the same content.";
+    const ofTeam = installation === undefined ? {} : { teamId: installation.teamId };
+    return complete({ inboxId, disposition: "duplicate", reason, ...ofTeam }, deps);
+  }
 }
 
 /** Posts as a reply that the request or the state of the run does not allow it. Throws any other failure. */
@@ -106,4 +130,104 @@ function reactsTo({ message: { buttonAction, messageRef } }: MessageContext): bo
 function unreadNotice(context: AuthorizedContext): readonly Notice[] {
   const { unread = [] } = context.gathered;
   return unread.length === 0 ? [] : [replyNotice(context, unread.join("\n"))];
+}
+
+const NAMES_MAX = 3;
+
+export interface Refusal {
+  readonly reason: string;
+  /** The policy that refused. Absent: no policy can allow it. */
+  readonly policyName?: string | undefined;
+}
+
+/** Refuses an author whom the rules admit to nothing, and says so only if that author asked for something. */
+export async function refuseFor(
+  context: MessageContext,
+  refusal: Refusal,
+  deps: InboxDeps,
+): Promise<Disposition> {
+  return refuse(context, await textOf(context, refusal, deps), deps);
+}
+
+/** Refuses what a policy or a quota forbids. It is posted even to a member who did not address the bot. */
+export async function refuseForbidden(
+  context: AuthorizedContext,
+  { message: reason, options }: AppError,
+  deps: InboxDeps,
+): Promise<Disposition> {
+  const text = await textOf(context, { reason, policyName: options.policyName }, deps);
+  return isOutsider(requestOriginOf(context)) || !isAddressed(context)
+    ? refuse(context, text, deps)
+    : replyRefused(context, text, deps);
+}
+
+/** Names of administrators are not posted in public. */
+async function textOf(
+  { adapter, installation }: MessageContext,
+  refusal: Refusal,
+  { storage }: InboxDeps,
+): Promise<string> {
+  return adapter.traits.hasPrivateReplies === true
+    ? refusalText(refusal, installation.teamId, storage)
+    : refusal.reason;
+}
+
+export async function refuse(context: MessageContext, reason: string, deps: InboxDeps): Promise<Disposition> {
+  return isAnswered(context)
+    ? replyRefused(context, reason, deps, refusalOfToday(context.message, reason, deps))
+    : complete({ ...resultOf(context), disposition: "refused", reason }, deps);
+}
+
+/** A refusal is posted once a day: otherwise a stranger could use up what the platform lets the bot post. */
+function refusalOfToday(
+  { adapter, author, installation, key }: InboundMessage,
+  reason: string,
+  { clock }: InboxDeps,
+): string {
+  const day = clock.now().toISOString().slice(0, "2026-01-01".length);
+  return ["refused", day, adapter, installation, key, author.subject, reason].join(" ");
+}
+
+/** Refuses and says so each time. */
+export async function replyRefused(
+  context: MessageContext,
+  reason: string,
+  deps: InboxDeps,
+  onceKey?: string,
+): Promise<Disposition> {
+  const notices = [replyNotice(context, reason, true)];
+  const threadNotices = defined({ thread: context.thread, notices, once: onceKey });
+  return complete({ ...resultOf(context), disposition: "refused", reason }, deps, threadNotices);
+}
+
+/** An author who did not address the bot gets no public refusal, and a program gets no answer. */
+export function isAnswered({ message }: Pick<MessageContext, "message">): boolean {
+  return message.addressed !== "reply" && message.author.isBot !== true && isAddressed({ message });
+}
+
+function isAddressed({ message: { requestKind } }: Pick<MessageContext, "message">): boolean {
+  return !UNADDRESSED_KINDS.some((kind) => kind === requestKind);
+}
+
+/** A refusal with its rule and with the people who can change that. Only its author may read it. */
+export async function refusalText(
+  { policyName, reason }: Refusal,
+  teamId: TeamId,
+  { people }: Pick<InboxDeps["storage"], "people">,
+): Promise<string> {
+  if (policyName === undefined) {
+    return reason;
+  }
+  return `${reason} The rule is “${policyName}”. ${namesOf(await people.list(teamId))} can change the rules.`;
+}
+
+function namesOf(people: readonly Principal[]): string {
+  const names = people.flatMap(({ administrator, disabled, displayName, type }) =>
+    administrator && !disabled && type === "user" && displayName !== undefined ? [displayName] : [],
+  );
+  const [first, ...more] = names.slice(0, NAMES_MAX).toReversed();
+  if (first === undefined) {
+    return "An administrator";
+  }
+  return more.length === 0 ? first : `${more.toReversed().join(", ")} and ${first}`;
 }

@@ -7,10 +7,10 @@ import type { Storage } from "../../ports/stores/storage.ts";
 import type { Authorization } from "../../ports/thread-adapter.ts";
 import type { RequestDefaultsService } from "../../requests/routing/request-defaults-service.ts";
 import { createSignInLink, type LinkRequest, type SignInLinkDeps } from "../../team/keys/sign-in-link.ts";
-import { admitAuthor } from "./admit-author.ts";
+import { admitAuthor } from "./admit-message.ts";
 import type { InboxDeps } from "./message-context.ts";
-import { refusalText } from "./message-refusal.ts";
-import { withOptionName } from "./parse-options.ts";
+import { refusalText } from "./message-results.ts";
+import { withOptionName } from "./parse-command.ts";
 import { answerSettings, type SettingsCommand } from "./settings-command.ts";
 
 export const PRIVATE_COMMANDS = ["doctor", "link", "runs", "settings", "status"] as const;

@@ -7,7 +7,7 @@ import type { Storage } from "../../ports/stores/storage.ts";
 import type { RequestDefaultsService } from "../../requests/routing/request-defaults-service.ts";
 import { isPlaced, withoutPlace } from "../../requests/routing/routed-config.ts";
 import type { RunService } from "../../requests/run-service.ts";
-import { OPTION_VALUE, parseOptions } from "./parse-options.ts";
+import { OPTION_VALUE, parseOptions } from "./parse-command.ts";
 
 /** `channel env=Backend`, `model=m agent=codex`, `clear`, or nothing. Anything else is no command about settings. */
 const SETTINGS = new RegExp(

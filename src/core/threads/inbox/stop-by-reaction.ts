@@ -2,10 +2,10 @@ import { AppError } from "../../basics/errors.ts";
 import { isEnded } from "../../model/runs/states.ts";
 import type { Disposition } from "../../ports/stores/inbox-result.ts";
 import type { StopReaction } from "../../ports/thread-adapter.ts";
-import { effectOf } from "./change-message.ts";
 import { endQuestionsOf } from "./environment-choice.ts";
 import type { InboxDeps } from "./message-context.ts";
 import { complete } from "./message-results.ts";
+import { effectOf } from "./message-revision.ts";
 
 /**
  * Stops the run of a request, or the request that still waits for a choice, if the author of the request reacted to it.

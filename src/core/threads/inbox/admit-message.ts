@@ -1,15 +1,16 @@
 import { AppError, TooMany } from "../../basics/errors.ts";
+import type { TeamId } from "../../basics/ids.ts";
+import type { Principal } from "../../model/people/principal.ts";
+import { evaluatePolicies, isOutsider, mayAdmit } from "../../model/policies/evaluate-policies.ts";
 import type { Role } from "../../model/policies/policy.ts";
+import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import type { Disposition } from "../../ports/stores/inbox-result.ts";
 import type { ThreadNotices } from "../../ports/stores/inbox-store.ts";
 import { UniqueConflict } from "../../ports/stores/storage.ts";
-import type { Deletion, EnvironmentChoice } from "../../ports/thread-adapter.ts";
-import { admitAuthor } from "./admit-author.ts";
-import { changeMessage, effectOf, withdrawMessage } from "./change-message.ts";
+import type { Authorization, EnvironmentChoice } from "../../ports/thread-adapter.ts";
 import { endQuestionsIn, endQuestionsOf, findChosen } from "./environment-choice.ts";
+import { executeCommand } from "./execute-command.ts";
 import { gatherContext } from "./gather-context.ts";
-import { handleMessage } from "./handle-message.ts";
-import { isReport, questionInsteadOf } from "./handle-report.ts";
 import {
   type AuthorizedContext,
   findThread,
@@ -18,9 +19,19 @@ import {
   requestOriginOf,
   resultOf,
 } from "./message-context.ts";
-import { refuse, refuseFor, refuseForbidden, replyRefused } from "./message-refusal.ts";
-import { complete, replyNotice } from "./message-results.ts";
+import {
+  complete,
+  type Refusal,
+  refuse,
+  refuseFor,
+  refuseForbidden,
+  replyNotice,
+  replyRefused,
+  unlessDuplicate,
+} from "./message-results.ts";
+import { changeMessage, effectOf, withdrawMessage } from "./message-revision.ts";
 import { parseCommand } from "./parse-command.ts";
+import { questionInsteadOf } from "./work-report.ts";
 
 /** Another event can bind the thread between the look-up and the binding. Twice in a row is already unusual. */
 const BINDING_TRIES_MAX = 5;
@@ -28,21 +39,27 @@ const SWITCHED_OFF = {
   allowed: false,
   reason: "This integration is not switched on here. An administrator of the server can do that.",
 } as const;
+const NO_ACCESS = "You have no access here.";
+const DISABLED = "An administrator has switched your account here off.";
 
-/** Decides whether a message is for the bot, and whether its author may use the bot. If so, `handleMessage` acts on it. */
-export async function processMessage(context: MessageContext, deps: InboxDeps): Promise<Disposition> {
+/** Decides whether a message is for the bot, and whether its author may use the bot. If so, `executeCommand` acts on it. */
+export async function admitMessage(context: MessageContext, deps: InboxDeps): Promise<Disposition> {
   const { message, reportedRun, thread } = context;
   const { buttonAction: action } = message;
   if (reportedRun !== undefined && reportedRun.id !== thread.runId) {
     return ignore(context, "The run that it is about was deleted.", deps);
   }
   if (action?.kind === "choose") {
-    return once(context, deps, () => processChoice(context, action, deps));
+    return unlessDuplicate(context, deps, () => processChoice(context, action, deps));
   }
   if (message.addressed === "reply" && thread.runId === undefined) {
     return processReplyWithoutRun(context, deps);
   }
-  return once(context, deps, async () => (await processEdit(context, deps)) ?? processNew(context, deps));
+  return unlessDuplicate(
+    context,
+    deps,
+    async () => (await processEdit(context, deps)) ?? processNew(context, deps),
+  );
 }
 
 /** Without a run, a thread may have a request that waits for a choice, which its author stops or takes back. */
@@ -60,44 +77,6 @@ async function processReplyWithoutRun(context: MessageContext, deps: InboxDeps):
   }
   const reason = "Not addressed to the bot, in a thread without a run.";
   return complete({ ...ignoredBy(context), reason, mayComeEarly: true }, deps);
-}
-
-/** The deletion of a message that was not for the bot has no effect and no answer. */
-export async function processDeletion(
-  inboxId: string,
-  deletion: Deletion,
-  deps: InboxDeps,
-): Promise<Disposition> {
-  const { messageId, version } = deletion;
-  const results = await deps.storage.inbox.listResultsOf(messageId);
-  const effect = effectOf(results);
-  if (effect === undefined) {
-    const revision = { messageId, version, isEdit: false };
-    if (await endQuestionsOf(results, { end: "deleted" }, deps)) {
-      return complete({ inboxId, disposition: "withdrawn", revision }, deps);
-    }
-    const reason = "A deleted message that had no effect.";
-    return complete({ inboxId, disposition: "ignored", reason, revision }, deps);
-  }
-  return once({ inboxId }, deps, () => withdrawMessage({ inboxId, deletion, effect }, deps));
-}
-
-/** Of two events with the same content, the second has no effect. */
-async function once(
-  { inboxId, installation }: Pick<MessageContext, "inboxId"> & Partial<MessageContext>,
-  deps: InboxDeps,
-  process: () => Promise<Disposition>,
-): Promise<Disposition> {
-  try {
-    return await process();
-  } catch (error) {
-    if (!(error instanceof UniqueConflict) || error.what !== "dedupeKey") {
-      throw error;
-    }
-    const reason = "Another delivery had the same content.";
-    const ofTeam = installation === undefined ? {} : { teamId: installation.teamId };
-    return complete({ inboxId, disposition: "duplicate", reason, ...ofTeam }, deps);
-  }
 }
 
 /** Processes the request that waited for the choice, as it was when it was made. */
@@ -163,8 +142,8 @@ async function processNew(context: MessageContext, deps: InboxDeps): Promise<Dis
 }
 
 /** A user wrote in the thread of a run who does not take part in it. */
-function isByOther({ message, thread: { participants = [], runId } }: MessageContext): boolean {
-  const isWritten = message.buttonAction === undefined && !isReport(message);
+function isByOther({ message, reportedRun, thread: { participants = [], runId } }: MessageContext): boolean {
+  const isWritten = message.buttonAction === undefined && reportedRun === undefined;
   return isWritten && runId !== undefined && !participants.includes(message.author.subject);
 }
 
@@ -219,7 +198,8 @@ async function authorizeAndDecide(context: MessageContext, deps: InboxDeps): Pro
   if ("refusal" in admitted) {
     return refuseFor(context, admitted.refusal, deps);
   }
-  const question = await questionInsteadOf(context, from, deps);
+  const { reportedRun } = context;
+  const question = reportedRun && (await questionInsteadOf({ ...context, reportedRun }, from, deps));
   if (question !== undefined) {
     return complete({ ...resultOf(context), disposition: "replied" }, deps, question);
   }
@@ -227,6 +207,24 @@ async function authorizeAndDecide(context: MessageContext, deps: InboxDeps): Pro
   const proven = { ...authorization.provenance, permission: authorization.permission };
   const gathered = await gatherContext(context, deps);
   return decide({ ...context, author, proven, roles, gathered }, deps);
+}
+
+/** The author whom a platform allowed, as a principal of the team, or why nothing is done for them. */
+export async function admitAuthor(
+  { author, refusal = NO_ACCESS }: Extract<Authorization, { readonly allowed: true }>,
+  { from, teamId }: { readonly from: RequestOrigin; readonly teamId: TeamId },
+  {
+    policies,
+    storage,
+  }: Pick<InboxDeps, "policies"> & { readonly storage: Pick<InboxDeps["storage"], "people"> },
+): Promise<{ readonly author: Principal } | { readonly refusal: Refusal }> {
+  // Decided before the author becomes a principal: otherwise every stranger on a public platform would be one.
+  if (isOutsider(from) && !mayAdmit(await policies.of(teamId), from)) {
+    const { policy } = evaluatePolicies([], { ...from, action: "create" });
+    return { refusal: { reason: refusal, policyName: policy.name } };
+  }
+  const principal = await storage.people.ensure(teamId, author.subject, author.displayName);
+  return principal.disabled ? { refusal: { reason: DISABLED } } : { author: principal };
 }
 
 /** The roles that the platform proved, and what the author is in the thread. */
@@ -242,7 +240,7 @@ async function decide(context: AuthorizedContext, deps: InboxDeps): Promise<Disp
     try {
       const { effect } = current;
       return await (effect === undefined
-        ? handleMessage(current, deps)
+        ? executeCommand(current, deps)
         : changeMessage(current, effect, deps));
     } catch (error) {
       if (isForbidden(error)) {
@@ -254,7 +252,7 @@ async function decide(context: AuthorizedContext, deps: InboxDeps): Promise<Disp
       const thread = await findThread(context.message, deps);
       if (isNotFound(error) && thread.runId !== current.thread.runId) {
         // The thread's run was deleted after the look-up.
-        return processMessage({ ...context, thread }, deps);
+        return admitMessage({ ...context, thread }, deps);
       }
       if (!(error instanceof UniqueConflict) || error.what !== "thread") {
         throw error;

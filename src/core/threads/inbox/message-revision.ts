@@ -8,10 +8,10 @@ import type { Disposition } from "../../ports/stores/inbox-result.ts";
 import type { MessageResult } from "../../ports/stores/inbox-store.ts";
 import type { Deletion } from "../../ports/thread-adapter.ts";
 import type { TransactionExtras } from "../../runs/transaction-extras.ts";
+import { endQuestionsOf } from "./environment-choice.ts";
 import { type AuthorizedContext, type InboxDeps, type MessageEffect, resultOf } from "./message-context.ts";
-import { completing, reply, replyNotice, replyWith } from "./message-results.ts";
-import { parseCommand } from "./parse-command.ts";
-import { parseOptions, type RequestOptions } from "./parse-options.ts";
+import { complete, completing, reply, replyNotice, replyWith, unlessDuplicate } from "./message-results.ts";
+import { parseCommand, parseOptions, type RequestOptions } from "./parse-command.ts";
 
 /** What a message did, according to the results of its events. Undefined: nothing that an edit could change. */
 export function effectOf(results: readonly MessageResult[]): MessageEffect | undefined {
@@ -47,17 +47,15 @@ export async function changeMessage(
   }
   const run = await deps.storage.runs.find({ id: effect.runId });
   if (run === undefined) {
-    await deps.storage.inbox.complete({ ...resultOf(context), disposition: "ignored", reason: RUN_GONE });
-    return "ignored";
+    return complete({ ...resultOf(context), disposition: "ignored", reason: RUN_GONE }, deps);
   }
   const followUp = await deps.storage.followUps.findByMessage(run.id, message.messageRef);
   const target = { run, followUp, isRequest: effect.isRequest };
   if (isKnown(target, request.prompt)) {
     const reason = "The edit does not change what the agent gets.";
-    await deps.storage.inbox.complete({ ...resultOf(context), disposition: "ignored", reason });
-    return "ignored";
+    return complete({ ...resultOf(context), disposition: "ignored", reason }, deps);
   }
-  const isRewritten = await unlessGiven(() => rewrite(context, target, request, deps));
+  const isRewritten = await unlessDelivered(() => rewrite(context, target, request, deps));
   return isRewritten ? "changed" : addChange(context, target, request.prompt, deps);
 }
 
@@ -121,7 +119,7 @@ const OPTIONS_STAY = "The options at its front stay as they were: `new …` star
 const ADDED = "The agent already had this message. It gets your change as a follow-up.";
 const STOPPED = "The run was stopped, so your change starts nothing. Mention me to continue it.";
 const WITHDRAWN = "A message was withdrawn here before the agent got it.";
-const GIVEN =
+const DELIVERED =
   "The agent already has a message that was withdrawn here, and it cannot be taken back. `stop` stops the run.";
 const RUN_GONE = "The run was deleted.";
 
@@ -131,7 +129,27 @@ function withNote(context: AuthorizedContext, text: string, disposition: Disposi
   return { ...extras, threadNotices: { threadId: context.thread.id, notices } };
 }
 
-export interface WithdrawnMessage {
+/** The deletion of a message that was not for the bot has no effect and no answer. */
+export async function deleteMessage(
+  inboxId: string,
+  deletion: Deletion,
+  deps: InboxDeps,
+): Promise<Disposition> {
+  const { messageId, version } = deletion;
+  const results = await deps.storage.inbox.listResultsOf(messageId);
+  const effect = effectOf(results);
+  if (effect === undefined) {
+    const revision = { messageId, version, isEdit: false };
+    if (await endQuestionsOf(results, { end: "deleted" }, deps)) {
+      return complete({ inboxId, disposition: "withdrawn", revision }, deps);
+    }
+    const reason = "A deleted message that had no effect.";
+    return complete({ inboxId, disposition: "ignored", reason, revision }, deps);
+  }
+  return unlessDuplicate({ inboxId }, deps, () => withdrawMessage({ inboxId, deletion, effect }, deps));
+}
+
+interface WithdrawnMessage {
   readonly inboxId: string;
   readonly deletion: Deletion;
   readonly effect: MessageEffect;
@@ -150,8 +168,7 @@ export async function withdrawMessage(
   const revision = { messageId, version, isEdit: false };
   const run = await storage.runs.find({ id: effect.runId });
   if (run === undefined) {
-    await storage.inbox.complete({ inboxId, disposition: "ignored", reason: RUN_GONE, revision });
-    return "ignored";
+    return complete({ inboxId, disposition: "ignored", reason: RUN_GONE, revision }, deps);
   }
   const result = { inboxId, teamId: run.teamId, dedupeKey: `${messageId} withdrawn ${version}`, revision };
   const threads = await storage.threads.listOf(run.id);
@@ -162,16 +179,16 @@ export async function withdrawMessage(
   const traits = deps.adapters.get(adapter)?.traits;
   const inReplyTo = traits?.placeOf?.(messageRef) === undefined ? {} : { inReplyTo: messageRef };
   const author = await authorOf(followUp?.authorId ?? run.requesterId ?? run.creatorId, deps);
-  const given = { kind: "message", purpose: "reply", text: GIVEN, ...inReplyTo } as const;
+  const delivered = { kind: "message", purpose: "reply", text: DELIVERED, ...inReplyTo } as const;
   // A change of a message that the agent has is a follow-up of its own.
-  const isGivenToo = followUp?.message.startsWith(changeText(effect.isRequest, "")) === true;
-  const note: Notice = isGivenToo ? given : { ...given, text: WITHDRAWN };
+  const isDelivered = followUp?.message.startsWith(changeText(effect.isRequest, "")) === true;
+  const note: Notice = isDelivered ? delivered : { ...delivered, text: WITHDRAWN };
   const extras: TransactionExtras = defined({
     from: { source: traits?.source ?? "API", integration: adapter, installation },
     inboxResult: { ...result, disposition: "withdrawn" },
     threadNotices: thread === undefined ? undefined : { threadId: thread.id, notices: [note] },
   });
-  const isWithdrawn = await unlessGiven(async () => {
+  const isWithdrawn = await unlessDelivered(async () => {
     if (followUp !== undefined) {
       await runs.withdrawFollowUp({ runId: run.id, followUpId: followUp.id }, author, extras);
     } else if (effect.isRequest) {
@@ -183,9 +200,8 @@ export async function withdrawMessage(
   if (isWithdrawn) {
     return "withdrawn";
   }
-  const threadNotices = thread === undefined ? undefined : { thread, notices: [given] };
-  await storage.inbox.complete({ ...result, disposition: "replied", runId: run.id }, threadNotices);
-  return "replied";
+  const threadNotices = thread === undefined ? undefined : { thread, notices: [delivered] };
+  return complete({ ...result, disposition: "replied", runId: run.id }, deps, threadNotices);
 }
 
 async function authorOf(id: PrincipalId, { storage }: InboxDeps): Promise<Principal> {
@@ -197,7 +213,7 @@ async function authorOf(id: PrincipalId, { storage }: InboxDeps): Promise<Princi
 }
 
 /** False if the agent has the message already. */
-async function unlessGiven(change: () => Promise<void>): Promise<boolean> {
+async function unlessDelivered(change: () => Promise<void>): Promise<boolean> {
   try {
     await change();
     return true;

@@ -2,17 +2,11 @@ import { evaluatePolicies } from "../../model/policies/evaluate-policies.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { ThreadNotices } from "../../ports/stores/inbox-store.ts";
-import type { InboundMessage, ThreadAdapter, Translation, WorkReport } from "../../ports/thread-adapter.ts";
+import type { ThreadAdapter, Translation, WorkReport } from "../../ports/thread-adapter.ts";
 import type { FoundMessage, InboxDeps, MessageContext } from "./message-context.ts";
 
 /** How often a run repairs by itself what a platform reported. After that it asks a person. */
 const ATTEMPTS_MAX = 2;
-const REPORTS: ReadonlySet<InboundMessage["requestKind"]> = new Set(["failing_checks", "merge_conflict"]);
-
-/** Whether the platform reported it, so that no person wrote it. */
-export function isReport({ requestKind }: Pick<InboundMessage, "requestKind">): boolean {
-  return REPORTS.has(requestKind);
-}
 
 /**
  * Returns the message by which a report asks the run of its thread for work, or why it asks for nothing. The card of the
@@ -51,11 +45,17 @@ function ignored(reason: string): ReadReport {
  * the policies forbid it anyway. The question is posted once, until a person continues the run.
  */
 export async function questionInsteadOf(
-  { adapter, installation, message, reportedRun: run, thread }: MessageContext,
+  {
+    adapter,
+    installation,
+    message,
+    reportedRun: run,
+    thread,
+  }: MessageContext & { readonly reportedRun: Run },
   from: RequestOrigin,
   { policies, storage }: Pick<InboxDeps, "policies" | "storage">,
 ): Promise<ThreadNotices | undefined> {
-  if (run === undefined || (await storage.followUps.countReports(run.id)) < ATTEMPTS_MAX) {
+  if ((await storage.followUps.countReports(run.id)) < ATTEMPTS_MAX) {
     return undefined;
   }
   const rules = await policies.of(installation.teamId);

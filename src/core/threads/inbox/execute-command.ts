@@ -4,23 +4,14 @@ import type { Run } from "../../model/runs/run.ts";
 import { isEnded, STATE_PHRASES } from "../../model/runs/states.ts";
 import { type Notice, ONLY_ON_PAGE } from "../../model/threads/notice.ts";
 import { wordsFirst } from "../../model/threads/own-words.ts";
-import type { ThreadBinding } from "../../model/threads/thread.ts";
 import type { Disposition } from "../../ports/stores/inbox-result.ts";
 import type { ButtonAction } from "../../ports/thread-adapter.ts";
-import type { NewRun } from "../../requests/prepare/new-run.ts";
 import { storeInputFiles } from "../../requests/prepare/store-input-files.ts";
-import { retriedRun } from "../../requests/retried-run.ts";
 import type { FollowUpEffect } from "../../runs/decide-follow-up.ts";
 import { statusText } from "../../runs/notice-writer.ts";
 import { attachFiles } from "./attach-files.ts";
-import {
-  askForEnvironment,
-  endQuestionsIn,
-  rememberChoice,
-  resolveEnvironment,
-} from "./environment-choice.ts";
+import { endQuestionsIn } from "./environment-choice.ts";
 import { contextText } from "./gather-context.ts";
-import { isReport } from "./handle-report.ts";
 import {
   type AuthorizedContext,
   type InboxDeps,
@@ -30,10 +21,10 @@ import {
 } from "./message-context.ts";
 import { complete, completing, endedNotice, reply, replyNotice, replyWith } from "./message-results.ts";
 import { helpText, parseCommand } from "./parse-command.ts";
-import { parseOptions, type RequestOptions } from "./parse-options.ts";
+import { retryRun, startRun } from "./start-run.ts";
 
 /** Does what an authorized message asks for. Each branch stores the event's result in the same transaction. */
-export async function handleMessage(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
+export async function executeCommand(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
   const { adapter, message, thread } = context;
   if (message.buttonAction !== undefined) {
     return applyButton(context, message.buttonAction, deps);
@@ -47,11 +38,11 @@ export async function handleMessage(context: AuthorizedContext, deps: InboxDeps)
     case "help":
       return reply(context, deps, helpText(adapter.traits.trigger));
     case "new":
-      return create(context, deps, command.prompt);
+      return startRun(context, deps, command.prompt);
     case "retry":
       return context.thread.runId === undefined
         ? reply(context, deps, "There is no run here that I could repeat.")
-        : retry(context, deps, currentRun(context));
+        : retryRun(context, deps, currentRun(context));
     case "mute":
     case "unmute":
       return mute(context, deps, command.kind === "mute");
@@ -59,110 +50,11 @@ export async function handleMessage(context: AuthorizedContext, deps: InboxDeps)
       throw new Error("An aside is ignored before its author is authorized.");
     case "work":
       return thread.runId === undefined
-        ? create(context, deps, wordsFirst(message.text))
+        ? startRun(context, deps, wordsFirst(message.text))
         : followUp(context, deps);
     default:
       return command satisfies never;
   }
-}
-
-async function create(context: AuthorizedContext, deps: InboxDeps, text: string): Promise<Disposition> {
-  const { author } = context;
-  let options: RequestOptions;
-  try {
-    options = await parseOptions(text, author, deps.storage);
-  } catch (error) {
-    return replyWith(error, context, deps);
-  }
-  const elsewhere = await refusedRepository(context, options.config.repository);
-  if (elsewhere !== undefined) {
-    return reply(context, deps, elsewhere);
-  }
-  const resolution = await resolveEnvironment(context, requestOf(context, options), deps);
-  if ("choices" in resolution) {
-    return askForEnvironment(context, resolution.choices, deps);
-  }
-  await rememberChoice(context, deps);
-  const { hasEnvironments, request } = resolution;
-  const found = hasEnvironments === undefined ? {} : { has_environments: hasEnvironments };
-  const inputs = await storeInputFiles(deps.blobs, context.gathered.files ?? []);
-  const newRun = {
-    ...request,
-    provenance: { ...request.provenance, ...found },
-    ...defined({ inputs: inputs.length === 0 ? undefined : inputs }),
-  };
-  return createRun(newRun, context, deps);
-}
-
-/** An option that is impossible is answered. */
-async function createRun(newRun: NewRun, context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
-  try {
-    await deps.runs.create(newRun, { ...completing(context, "run_created"), binding: bindingOf(context) });
-    return "run_created";
-  } catch (error) {
-    return replyWith(error, context, deps);
-  }
-}
-
-function requestOf(
-  { adapter, author, choice, gathered, message, proven }: AuthorizedContext,
-  { config, isWithoutEnvironment, prompt }: RequestOptions,
-): NewRun {
-  const { permalink, title } = message;
-  const surroundings = contextText(message.context, gathered);
-  const isEmpty =
-    isWithoutEnvironment === true || (choice !== undefined && choice.environmentId === undefined);
-  return {
-    prompt,
-    ...defined({
-      config: Object.keys(config).length === 0 ? undefined : config,
-      isWithoutEnvironment: isEmpty ? true : undefined,
-    }),
-    source: adapter.traits.source,
-    creator: author,
-    // An account's first message creates its principal, so there is always one.
-    provenance: {
-      ...message.provenance,
-      ...proven,
-      linked_account: author.id,
-      ...defined({ message_ref: message.messageRef === "" ? undefined : message.messageRef }),
-    },
-    ...defined({ context: surroundings, title, triggerUrl: permalink }),
-  };
-}
-
-/** A person who may write here can be a stranger in the repository that the request names. */
-async function refusedRepository(
-  { adapter, message }: AuthorizedContext,
-  repository: string | undefined,
-): Promise<string | undefined> {
-  const isHere = repository?.toLowerCase() === message.place?.toLowerCase();
-  if (repository === undefined || isHere || adapter.mayWrite === undefined) {
-    return undefined;
-  }
-  return (await adapter.mayWrite(message, repository))
-    ? undefined
-    : `I work in ${repository} only for people who can write to it, and only where this App is installed by the same owner.`;
-}
-
-/** The participants of the thread's next run are the author and the people whom the author mentions. */
-function bindingOf({ message, thread }: AuthorizedContext): ThreadBinding {
-  const participants = [...new Set([message.author.subject, ...(message.mentions ?? [])])];
-  return { thread, participants, expected: thread.runId };
-}
-
-/** Repeats an ended run in the same thread. */
-async function retry(context: AuthorizedContext, deps: InboxDeps, runId: Run["id"]): Promise<Disposition> {
-  const { adapter, author, message } = context;
-  const run = await deps.runs.requireControl(runId, author, requestOriginOf(context));
-  if (!isEnded(run.state)) {
-    return reply(context, deps, "The run has not ended yet.");
-  }
-  const again = await retriedRun(deps, runId, { creator: author, source: adapter.traits.source });
-  // The reactions stay on the request, because a button is on a message of the bot and a command is no message.
-  const isWritten = message.buttonAction === undefined && message.messageRef !== "";
-  const asked = isWritten ? { message_ref: message.messageRef } : {};
-  return createRun({ ...again, provenance: { ...again.provenance, ...asked } }, context, deps);
 }
 
 /** In a muted thread, the bot takes only mentions, and the card changes only for a question and at the end. */
@@ -195,17 +87,17 @@ async function invite(context: AuthorizedContext, { runs, storage }: InboxDeps):
 }
 
 async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
-  const { author, gathered, message } = context;
+  const { author, gathered, message, reportedRun } = context;
   const surroundings = contextText(message.context, gathered);
-  const files = await storeInputFiles(deps.blobs, gathered.files ?? []);
+  const { files = [] } = gathered;
   const input = defined({
     message: message.text,
     messageRef: message.messageRef === "" ? undefined : message.messageRef,
-    isReport: isReport(message) ? (true as const) : undefined,
+    isReport: reportedRun === undefined ? undefined : (true as const),
     threadId: context.thread.id,
     authorId: author.id,
     context: surroundings,
-    files: files.length === 0 ? undefined : files,
+    files: files.length === 0 ? undefined : await storeInputFiles(deps.blobs, files),
   });
   const extras = {
     ...completing(context, "follow_up"),
@@ -226,7 +118,7 @@ function noticesFor(
   if (followUpId === undefined) {
     return endedNotice(context, "done");
   }
-  if (questionOpen !== true || isReport(context.message)) {
+  if (questionOpen !== true || context.reportedRun !== undefined) {
     return [];
   }
   const isWhole = run.permission === undefined || shownQuestion(run.permission).isWhole;
@@ -272,7 +164,7 @@ async function applyButton(
     return cancel(context, deps, action.runId);
   }
   if (action.kind === "retry") {
-    return retry(context, deps, action.runId);
+    return retryRun(context, deps, action.runId);
   }
   if (action.kind === "files") {
     return attachFiles(context, deps, action);
