@@ -28,6 +28,15 @@ export const BOT_SCOPES: Readonly<Record<string, string>> = {
   "users:read": "checking that an author is a full member of the workspace",
 } satisfies Partial<Record<BotScope, string>>;
 
+/** Scopes without which only names are missing. Apps that were created before them work on. */
+export const OPTIONAL_BOT_SCOPES: Readonly<Record<string, string>> = {
+  "channels:read": "names of public channels in requests",
+  "groups:read": "names of private channels in requests",
+  "usergroups:read": "names of groups in requests",
+} satisfies Partial<Record<BotScope, string>>;
+
+const ALL_BOT_SCOPES = { ...BOT_SCOPES, ...OPTIONAL_BOT_SCOPES };
+
 /** The events that the app subscribes to, each with its use. */
 const BOT_EVENTS = {
   app_mention: "mentions of the bot",
@@ -65,7 +74,7 @@ function appManifest(publicUrl: string, transport: Transport): Manifest {
     oauth_config: {
       // Slack takes only https.
       ...defined({ redirect_urls: isHttps(publicUrl) ? [`${publicUrl}/signin/slack/callback`] : undefined }),
-      scopes: { bot: Object.keys(BOT_SCOPES) as BotScope[] },
+      scopes: { bot: Object.keys(ALL_BOT_SCOPES) as BotScope[] },
     },
     settings: defined({
       event_subscriptions: { ...requestUrl, bot_events: Object.keys(BOT_EVENTS) as BotEvent[] },
@@ -128,7 +137,7 @@ export function slackGuide(publicUrl: string, enabled: boolean): InstallationGui
       },
     ],
     needs: [
-      ...Object.entries(BOT_SCOPES).map(([name, use]) => ({ kind: "scope", name, use }) as const),
+      ...Object.entries(ALL_BOT_SCOPES).map(([name, use]) => ({ kind: "scope", name, use }) as const),
       ...Object.entries(BOT_EVENTS).map(([name, use]) => ({ kind: "event", name, use }) as const),
     ],
   };

@@ -6,7 +6,7 @@ import type { AdapterFacts } from "../../core/ports/adapter-facts.ts";
 import { type Check, fail, ok, warn } from "../../core/ports/check.ts";
 import { clockCheck, eventsCheck, explained, shared } from "../platform-checks.ts";
 import type { WebhookArrivals } from "../webhook-arrivals.ts";
-import { BOT_SCOPES } from "./app-manifest.ts";
+import { BOT_SCOPES, OPTIONAL_BOT_SCOPES } from "./app-manifest.ts";
 import { methodUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
 import { remedyOf } from "./errors.ts";
@@ -141,17 +141,23 @@ function scopesCheck(ask: Ask): Check {
           return warn("Slack did not say which scopes the token has.", "Repair what slack_token names.");
         }
         const scopes = new Set(granted.split(",").map((scope) => scope.trim()));
-        const missing = Object.entries(BOT_SCOPES).filter(([scope]) => !scopes.has(scope));
-        if (missing.length === 0) {
-          return ok("The token has all scopes of the manifest.");
+        const missing = missingOf(BOT_SCOPES, scopes);
+        const remedy =
+          "Add them under OAuth & Permissions, reinstall the app, and set SLACK_BOT_TOKEN if it changed.";
+        if (missing !== "") {
+          return fail(`The token lacks scopes: ${missing}.`, remedy);
         }
-        const named = missing.map(([scope, use]) => `${scope} (${use})`).join(", ");
-        return fail(
-          `The token lacks scopes: ${named}.`,
-          "Add them under OAuth & Permissions, reinstall the app, and set SLACK_BOT_TOKEN if it changed.",
-        );
+        const optional = missingOf(OPTIONAL_BOT_SCOPES, scopes);
+        return optional === ""
+          ? ok("The token has all scopes of the manifest.")
+          : warn(`The token lacks optional scopes: ${optional}.`, remedy);
       }),
   };
+}
+
+function missingOf(wanted: Readonly<Record<string, string>>, granted: ReadonlySet<string>): string {
+  const missing = Object.entries(wanted).filter(([scope]) => !granted.has(scope));
+  return missing.map(([scope, use]) => `${scope} (${use})`).join(", ");
 }
 
 /** Slack's codes for a channel that the bot cannot post to. */

@@ -7,6 +7,8 @@ export interface Bot {
   readonly teamId: string;
   readonly userId: string;
   readonly botId: string | undefined;
+  /** What people write after the `@`. */
+  readonly name?: string | undefined;
   /** The workspace's address, `https://acme.slack.com/`. */
   readonly workspaceUrl: string | undefined;
 }
@@ -41,7 +43,7 @@ export class BotIdentity {
     const { team_id: teamId, user_id: userId, bot_id: botId, url: workspaceUrl, user: name } = answer;
     if (teamId && userId) {
       this.#name = name || undefined;
-      return { teamId, userId, botId, workspaceUrl };
+      return { teamId, userId, botId, name: this.#name, workspaceUrl };
     }
     throw new AppError("resource_unavailable", "Slack did not say who the bot is.", { retryable: true });
   }

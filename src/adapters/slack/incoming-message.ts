@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { MessageFile } from "../../core/ports/thread-adapter.ts";
+import { contentOf } from "./message-content.ts";
 
 /** A message that a user posted or edited, in the same shape for `app_mention` and `message` events. */
 export interface IncomingMessage {
@@ -16,8 +17,11 @@ export interface IncomingMessage {
   readonly subtype: string | undefined;
   readonly userId: string | undefined;
   readonly botId: string | undefined;
-  /** As Slack signed it. */
+  /** The author's own words in Slack's markup, as Slack signed them. */
   readonly text: string;
+  /** What is attached, in Slack's markup: forwarded messages, cards of apps. Anybody's text. */
+  readonly attached: readonly string[];
+  /** Those of forwarded messages come last. */
   readonly files: readonly MessageFile[];
   /** The text that an edit replaced, if Slack says it. */
   readonly textBefore: string | undefined;
@@ -54,6 +58,8 @@ const messageSchema = z.object({
   user: z.string().optional(),
   bot_id: z.string().nullish(),
   text: z.string().nullish(),
+  blocks: z.unknown().optional(),
+  attachments: z.unknown().optional(),
   edited: z.object({ ts: z.string() }).optional(),
 });
 const channelSchema = z.object({ channel: z.string(), channel_type: z.string().optional() });
@@ -123,6 +129,7 @@ function ofEdit(edit: z.infer<typeof editedSchema>): IncomingMessage {
 }
 
 function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof channelSchema>) {
+  const { words: text, attached, files } = contentOf(message);
   return {
     channel: event.channel,
     channelType: event.channel_type,
@@ -131,8 +138,9 @@ function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof 
     subtype: message.subtype,
     userId: message.user,
     botId: message.bot_id || undefined,
-    text: message.text ?? "",
-    files: (message.files ?? []).map(fileOf),
+    text,
+    attached,
+    files: [...(message.files ?? []).map(fileOf), ...files.map(parseFile)],
   };
 }
 

@@ -20,6 +20,7 @@ import { deliver } from "./deliver.ts";
 import { BotIdentity } from "./identity.ts";
 import { menuOptions } from "./menu.ts";
 import { readFiles } from "./message-files.ts";
+import { namesIn } from "./names.ts";
 import { PACE } from "./pace.ts";
 import { COMMAND_EVENT } from "./payload.ts";
 import { Posts } from "./posts.ts";
@@ -93,11 +94,15 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     authorize: (message) => authorize(client, message),
     gather: async (message, purpose) => {
       const bot = await identity.get();
-      const [thread, { files, unread }] = await Promise.all([
-        readThread(client, bot, message, purpose).catch((error: unknown) => unreadThread(error, log)),
-        readFiles(message.files ?? [], { ...config, ...deps, client }),
+      const thread = await readThread(client, bot, message, purpose).catch((error: unknown) =>
+        unreadThread(error, log),
+      );
+      const { context, shownFiles = [] } = thread;
+      const [{ files, unread }, names] = await Promise.all([
+        readFiles([...(message.files ?? []), ...shownFiles], { ...config, ...deps, client }),
+        namesIn(client, [message.text, message.context ?? "", context ?? ""]),
       ]);
-      return { ...thread, files, unread: [...(thread.unread ?? []), ...unread] };
+      return { ...defined({ context, names }), files, unread: [...(thread.unread ?? []), ...unread] };
     },
     deliver: (delivery) => deliver(delivery, { client, posts, uploads }),
     permalinkOf: async ({ key }, receipt) => {

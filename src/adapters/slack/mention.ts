@@ -1,3 +1,6 @@
+import { parseCommand } from "../../core/threads/inbox/parse-command.ts";
+import type { Bot } from "./identity.ts";
+
 const USER = "[UW][A-Z0-9]+";
 /** Every mention of a user begins with it. Slack escapes `<` in what users write. */
 export const MENTION_START = "<@";
@@ -8,14 +11,19 @@ const CHANNEL_MENTION = /<#([CGD][A-Z0-9]+)(?:\|([^<>]*))?>/g;
 const SPECIAL_MENTION = /<!([^<>|]+)(?:\|([^<>]*))?>/g;
 const LINK = /<([a-z][a-z0-9+.-]*:[^<>|]+)(?:\|([^<>]*))?>/gi;
 
-/** True when the text mentions the user. Slack escapes `<` in code, so code has no mentions. */
+/** True when the text mentions the user outside of quotes. Slack escapes `<` in code, so code has no mentions. */
 export function hasMention(text: string, userId: string): boolean {
-  return [...text.matchAll(USER_MENTION)].some(([, id]) => id === userId);
+  return mentionedUsers(text).includes(userId);
 }
 
-/** The ids of the users whom the text mentions, once each. */
+/** The ids of the users whom the text mentions outside of quotes, once each. */
 export function mentionedUsers(text: string): readonly string[] {
-  return [...new Set(Array.from(text.matchAll(USER_MENTION), ([, id = ""]) => id))];
+  return [...new Set(Array.from(withoutQuotes(text).matchAll(USER_MENTION), ([, id = ""]) => id))];
+}
+
+/** A quote is somebody else's text: one line, or after three signs all that follows. */
+function withoutQuotes(text: string): string {
+  return text.replace(/^&gt;&gt;&gt;[\s\S]*/m, "").replace(/^&gt;.*$/gm, "");
 }
 
 /** True when the text begins with a mention of another user. */
@@ -25,14 +33,24 @@ export function startsWithOtherMention(text: string, userId: string): boolean {
 }
 
 /**
- * The readable text of a message, without the mention of the bot and without Slack's escapes:
- * https://docs.slack.dev/messaging/formatting-message-text
+ * The readable text of a message without the mention of the bot before its words, and without one behind a control word.
+ * Elsewhere the mention is a part of a sentence.
  */
-export function withoutMention(text: string, botUserId: string): string {
-  const ownMention = new RegExp(`<@${botUserId}(?:\\|[^<>]*)?>[,:]?[ \\t]*`, "g");
+export function withoutMention(text: string, bot: Pick<Bot, "name" | "userId">): string {
+  const mention = `<@${bot.userId}(?:\\|[^<>]*)?>`;
+  const leading = new RegExp(`^((?:&gt;.*\\n|[ \\t]*\\n)*)[ \\t]*(?:${mention}[,:]?[ \\t]*)+`);
+  const trailing = new RegExp(`(?<=[ \\t])${mention}[ \\t]*$`);
+  const words = readableText(text.replace(leading, "$1"), bot);
+  const alone = readableText(text.replace(trailing, ""), bot);
+  return alone !== words && parseCommand({ text: alone }).kind !== "work" ? alone : words;
+}
+
+/** The text without Slack's markup and escapes: https://docs.slack.dev/messaging/formatting-message-text */
+export function readableText(text: string, bot: Pick<Bot, "name" | "userId">): string {
   const readable = text
-    .replace(ownMention, "")
-    .replace(USER_MENTION, (_, id: string, name?: string) => `@${name || id}`)
+    .replace(USER_MENTION, (_, id: string, name?: string) =>
+      id === bot.userId ? `@${bot.name ?? "errand"}` : `@${name || id}`,
+    )
     .replace(CHANNEL_MENTION, (_, id: string, name?: string) => `#${name || id}`)
     .replace(SPECIAL_MENTION, (_, name: string, label?: string) => label || `@${name}`)
     .replace(LINK, (_, url: string, label?: string) => readableLink(url, label));

@@ -2,10 +2,18 @@ import type { ConversationsRepliesResponse, WebClient } from "@slack/web-api";
 import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Log } from "../../core/basics/log.ts";
-import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/ports/thread-adapter.ts";
+import type {
+  GatheredContext,
+  GatherPurpose,
+  InboundMessage,
+  MessageFile,
+} from "../../core/ports/thread-adapter.ts";
 import { callSlack } from "./client.ts";
 import type { Bot } from "./identity.ts";
-import { hasMention, withoutMention } from "./mention.ts";
+import { parseFile } from "./incoming-message.ts";
+import { hasMention, readableText, withoutMention } from "./mention.ts";
+import { contentOf, plainName } from "./message-content.ts";
+import { userNames } from "./names.ts";
 import { parseThreadKey } from "./thread-key.ts";
 
 type ThreadMessage = NonNullable<ConversationsRepliesResponse["messages"]>[number] & { readonly ts: string };
@@ -21,12 +29,15 @@ const PAGE_SIZE = 1_000;
 const WINDOW_SECONDS = 600;
 const WINDOW_GROWTH = 8;
 const CALLS_MAX = 12;
-/** Each unknown name is one more call. */
-const NAMES_MAX = 10;
 
 const CUT = "… [cut]";
 const GAP = "(Messages after the first one are left out.)";
 const HEADING = "Earlier messages of this Slack thread, the oldest first. Each one begins with its author:";
+
+/** What was said in a thread, with the files that its messages show. They are not read yet. */
+export interface ReadThread extends Pick<GatheredContext, "context" | "unread"> {
+  readonly shownFiles?: readonly MessageFile[];
+}
 
 /**
  * The messages of the thread before this one: the first message and the newest others. A message that was changed
@@ -37,7 +48,7 @@ export async function readThread(
   bot: Bot,
   message: InboundMessage,
   { isFollowUp }: GatherPurpose,
-): Promise<GatheredContext> {
+): Promise<ReadThread> {
   const { channel, threadTs } = parseThreadKey(message.key);
   if (message.addressed !== "mention" || threadTs === undefined || threadTs === message.messageRef) {
     return {};
@@ -45,20 +56,25 @@ export async function readThread(
   const read = await messagesBefore(client, { channel, threadTs, ts: message.messageRef });
   const known = isFollowUp ? afterLastRequest(read.messages, bot) : read.messages;
   const candidates = firstAndNewest(known);
-  const names = await namesOf(client, candidates, bot);
+  const people = candidates.filter((one) => !isOwn(one, bot) && one.bot_id === undefined);
+  const names = await userNames(
+    client,
+    people.flatMap(({ user }) => user ?? []),
+  );
   const quotes = candidates.map((one) => quoted(one, { bot, names, until: message.messageRef }));
   const [first, ...others] = withinLimit(quotes);
   const { unread } = read;
   if (first === undefined) {
     return { unread };
   }
+  const shownFiles = candidates.filter((one) => !isOwn(one, bot)).flatMap(filesOf);
   const hasGap = !read.isWhole && known[0]?.ts === threadTs;
   const gap = hasGap ? [GAP] : leftOut(known.length - 1 - others.length);
-  return { context: [HEADING, first, ...gap, ...others].join("\n"), unread };
+  return { context: [HEADING, first, ...gap, ...others].join("\n"), shownFiles, unread };
 }
 
 /** A thread that cannot be read is named, and the files of the message reach the agent. */
-export function unreadThread(error: unknown, log: Log): GatheredContext {
+export function unreadThread(error: unknown, log: Log): ReadThread {
   if (!(error instanceof AppError)) {
     throw error;
   }
@@ -203,11 +219,9 @@ interface Quoting {
 /** Lines of a message are indented, so that its text cannot pass for another message. */
 function quoted(message: ThreadMessage, { bot, names, until }: Quoting): string {
   const author = isOwn(message, bot) ? "the bot" : authorOf(message, names);
-  const files = (message.files ?? []).map(({ name = "a file" }) => `[file: ${name}]`);
+  const files = filesOf(message).map(({ name }) => `[file: ${name}]`);
   const isLater = message.edited?.ts !== undefined && message.edited.ts > until;
-  const words = isLater
-    ? "[changed after the request, so its words are left out]"
-    : wordsOf(message, bot, names);
+  const words = isLater ? "[changed after the request, so its words are left out]" : wordsOf(message, bot);
   const text = [words, ...files].filter((part) => part !== "").join("\n");
   const quote = `${author}:\n${text.replace(/^/gm, "    ")}`;
   return quote.length > MESSAGE_CHARACTERS_MAX
@@ -215,11 +229,15 @@ function quoted(message: ThreadMessage, { bot, names, until }: Quoting): string 
     : quote;
 }
 
-function wordsOf({ text = "" }: ThreadMessage, bot: Bot, names: Quoting["names"]): string {
-  const named = text.replace(/<@([UW][A-Z0-9]+)>/g, (mention, id: string) =>
-    names.has(id) ? `<@${id}|${names.get(id)?.replace(/[<>]/g, "")}>` : mention,
-  );
-  return withoutMention(named, bot.userId);
+function wordsOf(message: ThreadMessage, bot: Bot): string {
+  // The bot's own cards have buttons and figures that are old by now.
+  const { words, attached } = contentOf(isOwn(message, bot) ? { text: message.text } : message);
+  const parts = [withoutMention(words, bot), ...attached.map((one) => readableText(one, bot))];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+function filesOf(message: ThreadMessage): readonly MessageFile[] {
+  return [...(message.files ?? []), ...contentOf(message).files].map(parseFile);
 }
 
 function authorOf(
@@ -227,38 +245,10 @@ function authorOf(
   names: Quoting["names"],
 ): string {
   if (botId !== undefined) {
-    return `the app ${line(profile?.name ?? "")} (${botId})`;
+    return `the app ${plainName(profile?.name ?? "")} (${botId})`;
   }
   const name = names.get(user);
-  return name === undefined ? user : `${line(name)} (${user})`;
-}
-
-function line(name: string): string {
-  return name.replace(/\s+/g, " ");
-}
-
-/** The names of the authors. An author whose name Slack does not give keeps the id. */
-async function namesOf(
-  client: WebClient,
-  messages: readonly ThreadMessage[],
-  bot: Bot,
-): Promise<ReadonlyMap<string, string>> {
-  const people = messages.filter((message) => !isOwn(message, bot) && message.bot_id === undefined);
-  const ids = [...new Set(people.flatMap(({ user }) => (user === undefined ? [] : [user])))].slice(
-    0,
-    NAMES_MAX,
-  );
-  const names = new Map<string, string>();
-  await Promise.all(
-    ids.map(async (id) => {
-      const answer = await client.users.info({ user: id }).catch(() => undefined);
-      const name = answer?.user?.profile?.display_name || answer?.user?.real_name || answer?.user?.name;
-      if (name) {
-        names.set(id, name);
-      }
-    }),
-  );
-  return names;
+  return name === undefined ? user : `${name} (${user})`;
 }
 
 function isOwn({ bot_id: botId, user }: ThreadMessage, bot: Bot): boolean {

@@ -8,7 +8,13 @@ import { parseButton } from "./buttons.ts";
 import { remedyOf } from "./errors.ts";
 import type { Bot } from "./identity.ts";
 import { type IncomingMessage, readDeletion, readIncomingMessage } from "./incoming-message.ts";
-import { hasMention, mentionedUsers, startsWithOtherMention, withoutMention } from "./mention.ts";
+import {
+  hasMention,
+  mentionedUsers,
+  readableText,
+  startsWithOtherMention,
+  withoutMention,
+} from "./mention.ts";
 import { provenanceOf } from "./provenance.ts";
 import { authorSubject, isDirect, messageIdOf, permalinkOf, threadKeyOf } from "./thread-key.ts";
 
@@ -31,8 +37,9 @@ const SPOKEN_SUBTYPES: ReadonlySet<string | undefined> = new Set([
 // Slackbot's profile is not a bot's, and its messages have no `bot_id`.
 const SLACKBOT = "USLACKBOT";
 
-/** The request of a message that has files and no words. Without it, the message would be empty, which asks for help. */
+/** The request of a message that has no words. Without it, the message would be empty, which asks for help. */
 const FILES_ONLY = "See the attached files.";
+const ATTACHED_ONLY = "See the attached messages.";
 
 const text = z.string().optional().catch(undefined);
 const withTeamId = z.object({ team_id: text }).optional().catch(undefined);
@@ -224,11 +231,12 @@ function messageOf(
   incoming: IncomingMessage & { readonly userId: string },
   { addressed, bot, eventId, isShared }: MessageFacts,
 ): InboundMessage {
-  const { action, botId, channel, files, text: content, threadTs, ts, userId, version } = incoming;
+  const { action, attached, botId, channel, files, text: content, threadTs, ts, userId, version } = incoming;
   const { teamId, workspaceUrl } = bot;
   const location = { teamId, channel, ts, threadTs };
   const permalink = permalinkOf(location, workspaceUrl);
   const others = mentionedUsers(content).filter((id) => id !== bot.userId && id !== userId);
+  const instead = attached.length > 0 ? ATTACHED_ONLY : files.length > 0 ? FILES_ONLY : "";
   const isInvitation = addressed === "mention" && others.length > 0;
   return defined({
     adapter: "slack",
@@ -239,7 +247,8 @@ function messageOf(
     addressed,
     author: authorOf(teamId, { botId, userId }),
     mentions: isInvitation ? others.map((id) => authorSubject(teamId, id)) : undefined,
-    text: withoutMention(content, bot.userId) || (files.length === 0 ? "" : FILES_ONLY),
+    text: withoutMention(content, bot) || instead,
+    context: attached.length === 0 ? undefined : attached.map((one) => readableText(one, bot)).join("\n\n"),
     files: files.length === 0 ? undefined : files,
     messageRef: ts,
     revision: { messageId: messageIdOf(location), version, isEdit: action === "edited" },

@@ -201,8 +201,13 @@ export interface GatherPurpose {
 export interface GatheredContext {
   /** Text by any author. It is untrusted: the agent receives it fenced, as data. */
   readonly context?: string;
-  /** Files that the author attached. */
+  /** Files that the author attached, and those that the texts around the message show. */
   readonly files?: readonly RequestFile[];
+  /**
+   * The names of people and channels that the texts name by an id, by what stands in the text: `@U1` → `@Ada`. They are
+   * their owners' text: one line each.
+   */
+  readonly names?: ReadonlyMap<string, string>;
   /** What was not read, and why: one sentence each, for the author and the agent. */
   readonly unread?: readonly string[];
 }

@@ -43,6 +43,7 @@ export interface StoredMessage {
   readonly metadata?: JsonRecord;
   readonly edited?: { readonly ts: string };
   readonly files?: readonly unknown[];
+  readonly attachments?: readonly JsonRecord[];
   readonly reactions: readonly { readonly name: string; readonly users: readonly string[] }[];
 }
 
@@ -84,6 +85,7 @@ const BOT_SCOPES = [
   "reactions:read",
   "reactions:write",
   "team:read",
+  "usergroups:read",
   "users:read",
   "users:read.email",
 ];

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readAdapters } from "../../../src/adapters/registry.ts";
-import { BOT_SCOPES, manifestText } from "../../../src/adapters/slack/app-manifest.ts";
+import { BOT_SCOPES, manifestText, OPTIONAL_BOT_SCOPES } from "../../../src/adapters/slack/app-manifest.ts";
 import type { GuideNeed, InstallationGuide } from "../../../src/core/model/people/installation-guide.ts";
 
 const PUBLIC_URL = "https://errand.example.com";
@@ -41,7 +41,7 @@ describe("the guide for Slack", () => {
       const [create] = way.steps;
       const inLink = JSON.parse(linkOf(slack, index).searchParams.get("manifest_json") ?? "");
       expect(parse(create?.snippets?.[0]?.text ?? "")).toEqual(inLink);
-      expect(inLink.oauth_config.scopes.bot).toEqual(Object.keys(BOT_SCOPES));
+      expect(inLink.oauth_config.scopes.bot).toEqual(Object.keys({ ...BOT_SCOPES, ...OPTIONAL_BOT_SCOPES }));
     }
     const [http] = slack.ways;
     expect(http?.obstacle).toBeUndefined();

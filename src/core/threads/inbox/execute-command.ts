@@ -11,7 +11,7 @@ import type { FollowUpEffect } from "../../runs/decide-follow-up.ts";
 import { statusText } from "../../runs/notice-writer.ts";
 import { attachFiles } from "./attach-files.ts";
 import { endQuestionsIn } from "./environment-choice.ts";
-import { contextText } from "./gather-context.ts";
+import { contextText, withNames } from "./gather-context.ts";
 import {
   type AuthorizedContext,
   type InboxDeps,
@@ -91,7 +91,7 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
   const surroundings = contextText(message.context, gathered);
   const { files = [] } = gathered;
   const input = defined({
-    message: message.text,
+    message: withNames(message.text, gathered),
     messageRef: message.messageRef === "" ? undefined : message.messageRef,
     isReport: reportedRun === undefined ? undefined : (true as const),
     threadId: context.thread.id,

@@ -1,4 +1,5 @@
 import { cleaned } from "../../basics/clean-text.ts";
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import { withTimeout } from "../../basics/with-timeout.ts";
 import type { GatheredContext } from "../../ports/thread-adapter.ts";
@@ -22,8 +23,8 @@ export async function gatherContext(
   try {
     const reading = adapter.gather(message, { isFollowUp });
     const read = await withTimeout(reading, GATHER_TIMEOUT_MS, { clock, onTimeout: failSlowly });
-    const { files = [], ...texts } = read;
-    return { ...cleaned(texts, (text) => text), files };
+    const { files = [], names, ...texts } = read;
+    return { ...cleaned(texts, (text) => text), ...defined({ names }), files };
   } catch (error) {
     log.warn("inbox.context_not_gathered", { inboxId, adapter: adapter.name, error });
     const why = error instanceof AppError ? ` ${error.message}` : "";
@@ -32,10 +33,16 @@ export async function gatherContext(
 }
 
 /** The text around a message as the agent receives it, with what is missing in it. */
-export function contextText(own: string | undefined, { context, unread = [] }: GatheredContext) {
+export function contextText(own: string | undefined, gathered: GatheredContext) {
+  const { context, unread = [] } = gathered;
   const gaps = unread.length === 0 ? undefined : ["Not read:", ...unread.map((gap) => `- ${gap}`)].join("\n");
   const parts = [own, context, gaps].filter((part) => part !== undefined && part !== "");
-  return parts.length === 0 ? undefined : parts.join("\n\n");
+  return parts.length === 0 ? undefined : withNames(parts.join("\n\n"), gathered);
+}
+
+/** The text with the names of people and channels in place of their ids. Options were read from it before. */
+export function withNames(text: string, { names = new Map() }: GatheredContext): string {
+  return names.size === 0 ? text : text.replace(/[@#][\w^]+/g, (mention) => names.get(mention) ?? mention);
 }
 
 function failSlowly(): never {

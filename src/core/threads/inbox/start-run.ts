@@ -11,7 +11,7 @@ import { storeInputFiles } from "../../requests/prepare/store-input-files.ts";
 import { retriedRun } from "../../requests/retried-run.ts";
 import { type ConfigDefault, isPlaced, withoutPlace } from "../../requests/routing/routed-config.ts";
 import { askForEnvironment, rememberChoice } from "./environment-choice.ts";
-import { contextText } from "./gather-context.ts";
+import { contextText, withNames } from "./gather-context.ts";
 import { type AuthorizedContext, type InboxDeps, requestOriginOf } from "./message-context.ts";
 import { completing, reply, replyWith } from "./message-results.ts";
 import { parseOptions, type RequestOptions } from "./parse-command.ts";
@@ -71,7 +71,7 @@ function requestOf(
   const isEmpty =
     isWithoutEnvironment === true || (choice !== undefined && choice.environmentId === undefined);
   return {
-    prompt,
+    prompt: withNames(prompt, gathered),
     ...defined({
       config: Object.keys(config).length === 0 ? undefined : config,
       isWithoutEnvironment: isEmpty ? true : undefined,

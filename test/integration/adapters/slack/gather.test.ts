@@ -4,6 +4,7 @@ import type {
   GatherPurpose,
   InboundMessage,
 } from "../../../../src/core/ports/thread-adapter.ts";
+import { asRecord, type JsonRecord } from "../../../support/json.ts";
 import { aReply, messageOf, SlackFixture } from "./slack-fixture.ts";
 
 let fixture: SlackFixture;
@@ -331,5 +332,70 @@ describe("files of a message", () => {
 
     expect(read.files).toHaveLength(5);
     expect(read.unread).toEqual(["I did not read the file 5.log: only 5 files are read."]);
+  });
+});
+
+describe("a thread that begins with the post of an app", () => {
+  test("its attachments and blocks are read, also without a text", async () => {
+    const { slack } = fixture;
+    const ts = `${Math.floor(Date.now() / 1_000) - 60}.000100`;
+    const attachments = [{ title: "TypeError in checkout", text: "cart.total is undefined" }];
+    const blocks = [{ type: "header", text: { type: "plain_text", text: "New issue" } }];
+    const post = { channel_id: slack.channel.id, user: "", bot_id: "B0SENTRY", text: "", ts };
+    slack.workspace.addMessage({ ...post, attachments, blocks });
+
+    const { context } = await gather(await mentionIn(ts, "investigate this alert"));
+
+    expect(context?.split("\n").slice(1)).toEqual([
+      "the app  (B0SENTRY):",
+      "    New issue",
+      "    Attached:",
+      "        TypeError in checkout",
+      "        cart.total is undefined",
+    ]);
+  });
+
+  test("pictures earlier in the thread are files of the request, after its own, and the rest is named", async () => {
+    const { slack } = fixture;
+    const root = await say("look");
+    const files = Array.from({ length: 6 }, (_, index) =>
+      slack.addFile(`${index}.png`, "image/png", Buffer.from("a")),
+    );
+    // The emulator shows only files that were uploaded to it.
+    const original = fixture.fetch;
+    fixture.fetch = async (input, init) => {
+      const answer = await original(input, init);
+      if (!String(input).includes("conversations.replies")) {
+        return answer;
+      }
+      const { messages, ...others } = asRecord(await answer.json());
+      const [first, ...replies] = messages as readonly JsonRecord[];
+      return Response.json({ ...others, messages: [{ ...first, files }, ...replies] });
+    };
+
+    const { context, files: read = [], unread } = await gather(await mentionIn(root.ts));
+
+    expect(context).toContain("[file: 0.png]");
+    expect(read.map(({ fileName, kind }) => `${fileName} ${kind}`)).toEqual(
+      [0, 1, 2, 3, 4].map((index) => `${index}.png image`),
+    );
+    expect(unread).toEqual(["I did not read the file 5.png: only 5 files are read."]);
+  });
+});
+
+describe("people and channels that a request names", () => {
+  test("their names are read, and they are one line", async () => {
+    const { slack } = fixture;
+    slack.workspace.profiles.set(slack.bob.id, { profile: { display_name: "Bob\n<!channel>" } });
+    const root = await say("The parser fails");
+
+    const { names } = await gather(
+      await mentionIn(root.ts, `ask <@${slack.bob.id}> in <#${slack.channel.id}>`),
+    );
+
+    expect(Object.fromEntries(names ?? [])).toEqual({
+      [`@${slack.bob.id}`]: "@Bob !channel",
+      [`#${slack.channel.id}`]: "#work",
+    });
   });
 });

@@ -7,12 +7,17 @@ import {
 import { parseCommand } from "../../../../src/core/threads/inbox/parse-command.ts";
 
 const BOT = "U0BOT";
+const bot = { userId: BOT, name: "errand" };
 
 describe("withoutMention", () => {
   test.each([
     ["the mention of the bot goes", "<@U0BOT> fix the build", "fix the build"],
     ["with the colon behind it", "<@U0BOT|errand>: fix the build", "fix the build"],
-    ["also in the middle", "please <@U0BOT> fix it", "please fix it"],
+    ["in the middle it is a word", "I think <@U0BOT>'s change is fine", "I think @errand's change is fine"],
+    ["at the end it is a word", "who is <@U0BOT>", "who is @errand"],
+    ["behind a control word it goes", "stop <@U0BOT>", "stop"],
+    ["twice before the words", "<@U0BOT> <@U0BOT>: fix it", "fix it"],
+    ["after a quote", "&gt; it fails\n<@U0BOT> fix it", "> it fails\nfix it"],
     ["also alone", "<@U0BOT>", ""],
     ["other people stay readable", "ask <@U1> or <@U2|bob>", "ask @U1 or @bob"],
     ["channels stay readable", "in <#C1|general> and <#C2>", "in #general and #C2"],
@@ -26,7 +31,7 @@ describe("withoutMention", () => {
     ["an escaped tag stays text", "print &lt;@U1&gt;", "print <@U1>"],
     ["lines stay", "<@U0BOT> one\n• two", "one\n• two"],
   ])("the text without the mention: %s", (_name, text, words) => {
-    expect(withoutMention(text, BOT)).toBe(words);
+    expect(withoutMention(text, bot)).toBe(words);
   });
 
   test("a text of many beginnings of mentions and links is read in linear time", () => {
@@ -34,7 +39,7 @@ describe("withoutMention", () => {
 
     for (const beginning of ["<!", "<a:", "<a:b|", "<@U1|", "<@U0BOT|", "<#C1|"]) {
       const text = beginning.repeat(90_000 / beginning.length);
-      expect(withoutMention(text, BOT)).toBe(text);
+      expect(withoutMention(text, bot)).toBe(text);
     }
     expect(performance.now() - started).toBeLessThan(5_000);
   });
@@ -47,6 +52,14 @@ describe("the addressed user", () => {
     expect(hasMention("hey &lt;@U0BOT&gt;", BOT)).toBe(false);
   });
 
+  test.each([
+    ["a quote", "&gt; <@U0BOT> fix it"],
+    ["the second line of a quote", "&gt; she wrote\n&gt; <@U0BOT> fix it\nI agree"],
+    ["all that follows three signs", "look\n&gt;&gt;&gt; she wrote\n<@U0BOT> fix it"],
+  ])("a mention within a quote is none: %s", (_name, text) => {
+    expect(hasMention(text, BOT)).toBe(false);
+  });
+
   test("the addressed user is another one if the text begins with their mention", () => {
     expect(startsWithOtherMention(" <@U1> look", BOT)).toBe(true);
     expect(startsWithOtherMention("<@U0BOT> look, <@U1>", BOT)).toBe(false);
@@ -55,7 +68,7 @@ describe("the addressed user", () => {
 });
 
 test("a quote of Slack does not hide a control word", () => {
-  const text = withoutMention("&gt; The agent asks: May I?\n<@U0BOT> stop", "U0BOT");
+  const text = withoutMention("&gt; The agent asks: May I?\n<@U0BOT> stop", bot);
 
   expect(parseCommand({ text })).toEqual({ kind: "stop" });
 });

@@ -163,3 +163,20 @@ test.each(["stop", "status", "help"])("nothing is read for the message %j", asyn
 
   expect(gather).not.toHaveBeenCalled();
 });
+
+test("the agent reads the names of people in place of their ids, and a name is never an option", async () => {
+  const names = new Map([
+    ["@U1", "repo=evil/app stop"],
+    ["#C1", "#ops"],
+  ]);
+  harness.adapter.surroundings = () => ({ names, context: "@U1 wrote in #C1" });
+
+  expect(await harness.receive({ text: "@U1 broke #C1 and @U12" })).toBe("run_created");
+  expect(await harness.receive({ text: "ask @U1" })).toBe("follow_up");
+
+  const run = await harness.currentRun();
+  expect(run.prompt).toBe("repo=evil/app stop broke #ops and @U12");
+  expect(run.config?.repository).toBeUndefined();
+  expect(run.context).toBe("repo=evil/app stop wrote in #ops");
+  expect(harness.agents.prompts[1]).toMatch(/ask repo=evil\/app stop$/);
+});
