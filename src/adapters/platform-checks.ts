@@ -1,7 +1,7 @@
 import { AppError } from "../core/basics/errors.ts";
 import type { AdapterFacts } from "../core/ports/adapter-facts.ts";
 import { type Check, type Finding, fail, ok, warn } from "../core/ports/check.ts";
-import type { WebhookArrivals } from "./webhook-arrivals.ts";
+import type { WebhookArrivals } from "./webhook-route.ts";
 
 /** Checks that are the same for every platform. */
 

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from "fastify";
+import { defined } from "../core/basics/defined.ts";
 import type { Log } from "../core/basics/log.ts";
 import type { ReceivedEvent } from "../core/ports/thread-adapter.ts";
-import type { RefusedRequests } from "./refused-requests.ts";
-import type { WebhookArrivals } from "./webhook-arrivals.ts";
 
 export interface RawRequest {
   readonly body: Buffer;
@@ -104,4 +103,61 @@ function keepBodiesRaw(server: FastifyInstance, refused: RefusedRequests): void 
     refused.add(request.id, code);
     done();
   });
+}
+
+/** What has come to the webhook address of an adapter since the start of this process, for the doctor. */
+export class WebhookArrivals {
+  #verifiedAt: Date | undefined;
+  #forged = 0;
+
+  /** The last request with a valid signature. */
+  get verifiedAt(): Date | undefined {
+    return this.#verifiedAt;
+  }
+
+  /** Requests with a wrong signature since the last one with a valid signature. */
+  get forged(): number {
+    return this.#forged;
+  }
+
+  note(request: "verified" | "forged"): void {
+    if (request === "forged") {
+      this.#forged += 1;
+      return;
+    }
+    this.#verifiedAt = new Date();
+    this.#forged = 0;
+  }
+}
+
+const PERIOD_MS = 60_000;
+
+/**
+ * Logs refused requests of one kind, at most one line a minute with their number. One line for each would let a
+ * stranger fill the disk and take the processor time of the log.
+ */
+export class RefusedRequests {
+  readonly #log: Log;
+  readonly #message: string;
+  readonly #elapsedMs: () => number;
+  #count = 0;
+  #loggedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(log: Log, message: string, elapsedMs: () => number = () => performance.now()) {
+    this.#log = log;
+    this.#message = message;
+    this.#elapsedMs = elapsedMs;
+  }
+
+  /** `requestId`: the request that the line names. `code`: why this one was refused, if the message does not say it. */
+  add(requestId: string, code?: string): void {
+    this.#count += 1;
+    const nowMs = this.#elapsedMs();
+    if (nowMs - this.#loggedAtMs < PERIOD_MS) {
+      return;
+    }
+    this.#log.warn(this.#message, defined({ requestId, count: this.#count, code }));
+    this.#count = 0;
+    this.#loggedAtMs = nowMs;
+  }
 }

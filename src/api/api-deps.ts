@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { Logger } from "pino";
 import type { Clock } from "../core/basics/clock.ts";
-import type { SecretBox } from "../core/basics/secret-box.ts";
+import type { SecretBox } from "../core/basics/crypto.ts";
 import type { InstallationGuide } from "../core/model/people/installation-guide.ts";
 import type { NextDue } from "../core/model/schedules/cron.ts";
 import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";

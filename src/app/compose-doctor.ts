@@ -1,8 +1,8 @@
 import type { RunningAdapter } from "../adapters/registry.ts";
 import { findPagesProblem } from "../api/pages/built-app.ts";
 import type { Config } from "../config/config.ts";
+import type { SecretBox } from "../core/basics/crypto.ts";
 import type { Log } from "../core/basics/log.ts";
-import type { SecretBox } from "../core/basics/secret-box.ts";
 import type { AdapterFacts } from "../core/ports/adapter-facts.ts";
 import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
@@ -28,7 +28,7 @@ import { databaseChecks } from "../storage/database-checks.ts";
 import type { PgBossQueue } from "../storage/queue/pg-boss-queue.ts";
 import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
 import { diskCheck } from "../workspace/disk-check.ts";
-import { systemClock } from "./system-clock.ts";
+import { systemClock } from "./system.ts";
 
 /** What the checks inspect. */
 export interface DoctorDeps {

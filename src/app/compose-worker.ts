@@ -36,7 +36,7 @@ import { composeSandbox } from "./compose-sandbox.ts";
 import { nextDue } from "./cron.ts";
 import { plainLog } from "./logger.ts";
 import { isMemoryShort } from "./short-memory.ts";
-import { systemClock } from "./system-clock.ts";
+import { systemClock } from "./system.ts";
 
 export interface WorkerDeps {
   readonly chosen: ChosenSandbox;

@@ -3,10 +3,10 @@ import type { ApiDeps } from "../api/api-deps.ts";
 import { createKeyHasher, type KeyHasher, newToken } from "../api/auth/api-keys.ts";
 import { PrincipalCache } from "../api/auth/principal-cache.ts";
 import type { Config } from "../config/config.ts";
+import type { SecretBox } from "../core/basics/crypto.ts";
 import { defined } from "../core/basics/defined.ts";
 import { newId } from "../core/basics/ids.ts";
 import type { Log } from "../core/basics/log.ts";
-import type { SecretBox } from "../core/basics/secret-box.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { PullRequests } from "../core/ports/pull-requests.ts";
 import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
@@ -59,8 +59,7 @@ import { type AgentDeps, composeAgents } from "./compose-agents.ts";
 import { composeDoctor } from "./compose-doctor.ts";
 import { nextDue } from "./cron.ts";
 import { type Logger, plainLog } from "./logger.ts";
-import { sha256 } from "./sha256.ts";
-import { systemClock } from "./system-clock.ts";
+import { sha256, systemClock } from "./system.ts";
 
 /** What must be known before the application can be composed. `start.ts` provides it. */
 export interface Bootstrap {

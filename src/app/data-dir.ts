@@ -1,7 +1,7 @@
 import { access, constants, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { StartupError } from "../core/basics/errors.ts";
-import { reasonOf } from "./system-error.ts";
+import { reasonOf } from "./system.ts";
 
 /** Makes the data directory if it is missing. Rejects with a `StartupError` if it is not all this user's. */
 export async function makeDataDir(path: string): Promise<void> {

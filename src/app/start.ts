@@ -31,8 +31,7 @@ import { findModelNote } from "./compose-agents.ts";
 import type { WorkerDeps } from "./compose-worker.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { createLogger, plainLog } from "./logger.ts";
-import { systemClock } from "./system-clock.ts";
-import { reasonOf } from "./system-error.ts";
+import { reasonOf, systemClock } from "./system.ts";
 
 /** A running service. */
 export interface App {

@@ -6,8 +6,7 @@ import {
   pullRequestApiUrlOf,
   readAdapters,
 } from "../adapters/registry.ts";
-import { StartupError } from "../core/basics/errors.ts";
-import { butNot } from "../core/basics/shown-value.ts";
+import { butNot, StartupError } from "../core/basics/errors.ts";
 import type { RunSettings } from "../core/work/lease/attempt-deps.ts";
 import { type AllowList, parseAllowList } from "../outgoing/allow-list.ts";
 import { formsOf } from "../secrets/redaction.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { GIBIBYTE, MEBIBYTE } from "../core/basics/byte-units.ts";
-import { butNot } from "../core/basics/shown-value.ts";
+import { butNot } from "../core/basics/errors.ts";
 import { DEFAULT_REGISTRY, parseImageName, parseRegistry } from "../core/model/workspaces/image-name.ts";
 import { SANDBOX_SETTINGS, type SandboxSetting } from "../sandboxes/choose-sandbox.ts";
 import { DEFAULT_IMAGE_RULES, type ImageRules } from "../sandboxes/image-rules.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { withTimeout } from "../core/basics/clock.ts";
 import { AppError } from "../core/basics/errors.ts";
 import { KeyedSemaphore } from "../core/basics/keyed-semaphore.ts";
-import { withTimeout } from "../core/basics/with-timeout.ts";
 import type { TeamRepository } from "../core/model/repositories/repository-name.ts";
 import { GitFailure } from "./git-command.ts";
 import { fetchError } from "./git-error.ts";

@@ -1,5 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { butNot } from "../core/basics/shown-value.ts";
+import { butNot } from "../core/basics/errors.ts";
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type Network = readonly [Address, number];

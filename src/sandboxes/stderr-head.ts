@@ -1,5 +1,5 @@
 import { PassThrough, type Readable } from "node:stream";
-import { withTimeout } from "../core/basics/with-timeout.ts";
+import { withTimeout } from "../core/basics/clock.ts";
 
 const MAX_CHARS = 500;
 

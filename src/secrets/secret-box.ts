@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import type { SecretBox } from "../core/basics/secret-box.ts";
+import type { SecretBox } from "../core/basics/crypto.ts";
 
 const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;

@@ -1,4 +1,4 @@
-import type { SecretBox } from "../core/basics/secret-box.ts";
+import type { SecretBox } from "../core/basics/crypto.ts";
 import type { Statements } from "./database.ts";
 
 const OWNER = "secret-key-check";

@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { withTimeout } from "../core/basics/clock.ts";
 import { defined } from "../core/basics/defined.ts";
 import { AppError } from "../core/basics/errors.ts";
-import { withTimeout } from "../core/basics/with-timeout.ts";
 import type { Sandbox, SandboxCommand, SandboxExit } from "../sandboxes/sandbox.ts";
 
 export interface SetupCommand {

@@ -3,7 +3,7 @@ import { copyFile, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCatalogue } from "../../src/agents/catalogue.ts";
-import { withTimeout } from "../../src/core/basics/with-timeout.ts";
+import { withTimeout } from "../../src/core/basics/clock.ts";
 import type { AgentUpdate } from "../../src/core/model/runs/agent-update.ts";
 import { packDirectory } from "../../src/workspace/pack-directory.ts";
 import {

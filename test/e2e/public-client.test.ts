@@ -16,7 +16,7 @@ import OzAPI, {
 } from "oz-agent-sdk";
 import { Client as Database } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../src/app/system-clock.ts";
+import { systemClock } from "../../src/app/system.ts";
 import type { RunId } from "../../src/core/basics/ids.ts";
 import { NoticeWriter } from "../../src/core/runs/notice-writer.ts";
 import { RunEdit } from "../../src/core/runs/run-edit.ts";

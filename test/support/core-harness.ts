@@ -1,4 +1,4 @@
-import { sha256 } from "../../src/app/sha256.ts";
+import { sha256 } from "../../src/app/system.ts";
 import type { RunId } from "../../src/core/basics/ids.ts";
 import type { Log } from "../../src/core/basics/log.ts";
 import type { Principal } from "../../src/core/model/people/principal.ts";

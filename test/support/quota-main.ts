@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { systemClock } from "../../src/app/system-clock.ts";
+import { systemClock } from "../../src/app/system.ts";
 import { MEBIBYTE } from "../../src/core/basics/byte-units.ts";
 import type { RunId } from "../../src/core/basics/ids.ts";
 import { diskSizeOf } from "../../src/workspace/disk-size.ts";

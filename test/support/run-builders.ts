@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { sha256 } from "../../src/app/sha256.ts";
+import { sha256 } from "../../src/app/system.ts";
 import { newId, type PrincipalId, type RunId, type ThreadKey } from "../../src/core/basics/ids.ts";
 import type { Principal } from "../../src/core/model/people/principal.ts";
 import { FIRST_TEAM } from "../../src/core/model/people/team.ts";
@@ -8,7 +8,7 @@ import type { Notice } from "../../src/core/model/threads/notice.ts";
 import type { ThreadBinding } from "../../src/core/model/threads/thread.ts";
 import type { RunChange } from "../../src/core/ports/stores/run-change.ts";
 import type { InboxEvent } from "../../src/core/ports/thread-adapter.ts";
-import { newRunAggregate } from "../../src/core/runs/new-run-aggregate.ts";
+import { newRunAggregate } from "../../src/core/requests/prepare/new-run.ts";
 
 /** Values with defaults. A test names only the members that it is about. */
 export function anOrigin(changes: Partial<RunDefinition> = {}): RunDefinition {

@@ -1,4 +1,4 @@
-import { systemClock } from "../../src/app/system-clock.ts";
+import { systemClock } from "../../src/app/system.ts";
 import type { RunId, TeamId } from "../../src/core/basics/ids.ts";
 import type { WorkspaceStep } from "../../src/core/model/workspaces/workspace.ts";
 import type { Preparation, WorkspaceProvider } from "../../src/core/ports/workspace-provider.ts";

@@ -3,7 +3,7 @@ import type { Log } from "../../core/basics/log.ts";
 import type { AdapterFacts } from "../../core/ports/adapter-facts.ts";
 import { type Check, fail, ok, warn } from "../../core/ports/check.ts";
 import { clockCheck, eventsCheck, explained, shared } from "../platform-checks.ts";
-import type { WebhookArrivals } from "../webhook-arrivals.ts";
+import type { WebhookArrivals } from "../webhook-route.ts";
 import { APP_EVENTS, APP_PERMISSIONS } from "./app-settings.ts";
 import { GithubClient } from "./client.ts";
 import type { GithubConfig } from "./config.ts";

@@ -1,7 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import { butNot } from "../../core/basics/shown-value.ts";
+import { butNot } from "../../core/basics/errors.ts";
 
 const DEFAULT_API_URL = "https://api.github.com";
 const REQUIRED = ["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY", "GITHUB_WEBHOOK_SECRET"] as const;

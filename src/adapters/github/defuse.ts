@@ -1,5 +1,4 @@
-import { type MarkdownPart, splitCode } from "./markdown-parts.ts";
-import { visibleText, withoutHalfCharacter } from "./plain-text.ts";
+import { type MarkdownPart, splitCode, visibleText, withoutHalfCharacter } from "./shown-text.ts";
 
 /** An invisible character that is put after the `@`, written so that it survives copying the source. */
 const BREAK = "&#8203;";

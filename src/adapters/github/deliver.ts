@@ -3,13 +3,18 @@ import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Notice, TurnOutcome } from "../../core/model/threads/notice.ts";
 import type { Delivery, Receipt } from "../../core/ports/thread-adapter.ts";
+import {
+  parseMessageRef,
+  parseReceipt,
+  parseThreadKey,
+  receiptOf,
+  reviewThreadOf,
+  type Shown,
+} from "./addresses.ts";
 import type { GithubClient } from "./client.ts";
-import { parseMessageRef, reviewThreadOf } from "./message-ref.ts";
 import type { CommentTarget, Posts } from "./posts.ts";
-import { parseReceipt, receiptOf, type Shown } from "./receipt.ts";
 import { markerOf, render } from "./render.ts";
 import type { Repository, RepositoryNames } from "./repositories.ts";
-import { parseThreadKey } from "./thread-key.ts";
 
 const reactionAnswer = z.object({ id: z.number() });
 

@@ -2,14 +2,13 @@ import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/ports/thread-adapter.ts";
+import { parseMessageRef } from "./addresses.ts";
 import type { GithubCall, GithubClient } from "./client.ts";
 import { type CommitCheck, readCommitChecks } from "./commit-checks.ts";
 import { type ReadTail, readJobLog } from "./job-logs.ts";
-import { parseMessageRef } from "./message-ref.ts";
-import { oneLine } from "./plain-text.ts";
 import { parseProvenance } from "./provenance.ts";
 import type { RepositoryNames } from "./repositories.ts";
-import { shownText } from "./shown-text.ts";
+import { oneLine, shownText } from "./shown-text.ts";
 
 const COMMENTS_MAX = 30;
 const COMMENT_LENGTH_MAX = 4_000;

@@ -1,7 +1,7 @@
 import type { EmitterWebhookEvent } from "@octokit/webhooks";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import type { MessageRef, ObjectKind } from "./message-ref.ts";
+import type { MessageRef, ObjectKind } from "./addresses.ts";
 
 /** A text that a user wrote or edited, in the same shape for all kinds of objects. Texts are as GitHub signed them. */
 export interface IncomingMessage {

@@ -8,7 +8,8 @@ import type { OpenRepository } from "../../core/ports/repository-access.ts";
 import type { SignInProvider } from "../../core/ports/sign-in-provider.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../../core/ports/thread-adapter.ts";
 import type { LostEvents } from "../../core/threads/inbox/event-recovery.ts";
-import { WebhookArrivals } from "../webhook-arrivals.ts";
+import { WebhookArrivals } from "../webhook-route.ts";
+import { parseReceipt, reviewThreadOf } from "./addresses.ts";
 import { authorize, mayWrite } from "./authorize.ts";
 import { githubChecks } from "./checks.ts";
 import { GithubClient } from "./client.ts";
@@ -16,19 +17,17 @@ import type { GithubConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { gather } from "./gather.ts";
 import { BotIdentity } from "./identity.ts";
-import { takeInstallationEvent } from "./installation-events.ts";
+import { INSTALLATION_ACTIONS, takeInstallationEvent } from "./installation-events.ts";
 import { LostDeliveries } from "./lost-deliveries.ts";
-import { reviewThreadOf } from "./message-ref.ts";
 import { PACE } from "./pace.ts";
 import { Posts } from "./posts.ts";
 import { coAuthorOf } from "./provenance.ts";
 import { openPullRequests } from "./pull-requests.ts";
-import { parseReceipt } from "./receipt.ts";
-import { inspect, reportsIn } from "./reports.ts";
+import { inspect, REPORTING_EVENTS, reportsIn } from "./reports.ts";
 import { GithubRepositories, RepositoryNames } from "./repositories.ts";
-import { webhookRoutes } from "./routes.ts";
 import { githubSignIn } from "./sign-in.ts";
 import { translate } from "./translate.ts";
+import { webhookRoutes } from "./webhook.ts";
 
 export { type GithubConfig, readGithubConfig } from "./config.ts";
 
@@ -76,13 +75,11 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       isPublic: () => true,
     },
     translate: async (event) => {
-      const change = takeInstallationEvent(event, { client, names });
-      if (change !== undefined) {
-        return change;
-      }
-      const reports = await reportsIn(event, { client, identity, names });
-      if (reports !== undefined) {
-        return reports;
+      const change = INSTALLATION_ACTIONS.has(event.name) && takeInstallationEvent(event, { client, names });
+      const report = REPORTING_EVENTS.has(event.name) && reportsIn(event, { client, identity, names });
+      const known = change || (await report);
+      if (known) {
+        return known;
       }
       const [name, login] = [await identity.name(), await identity.login()];
       return translate(event, { name, login, appId: identity.appId, names });

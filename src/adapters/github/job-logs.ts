@@ -1,5 +1,5 @@
 import { AppError } from "../../core/basics/errors.ts";
-import { visibleText } from "./plain-text.ts";
+import { visibleText } from "./shown-text.ts";
 
 /** Returns the end of the text at an address that GitHub signed. It goes to another host, so without the token. */
 export type ReadTail = (url: string) => Promise<string>;

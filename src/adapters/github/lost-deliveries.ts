@@ -6,7 +6,7 @@ import { parseJson } from "../../core/basics/parse-json.ts";
 import type { ReceivedEvent } from "../../core/ports/thread-adapter.ts";
 import type { LostEvents, RecoveryStep } from "../../core/threads/inbox/event-recovery.ts";
 import type { GithubClient } from "./client.ts";
-import { isStored, readEvent } from "./webhook-request.ts";
+import { isStored, readEvent } from "./webhook.ts";
 
 const PAGE_SIZE = 30;
 /** GitHub keeps deliveries for three days. */

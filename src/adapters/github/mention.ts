@@ -1,6 +1,5 @@
 import { quotedMailStart } from "../../core/model/threads/own-words.ts";
-import { splitMarkdown } from "./markdown-parts.ts";
-import { visibleText } from "./plain-text.ts";
+import { splitMarkdown, visibleText } from "./shown-text.ts";
 
 const QUOTED = /^ {0,3}>/;
 const INDENTED = /^(?: {4}|\t)/;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
+import type { Shown } from "./addresses.ts";
 import type { GithubClient } from "./client.ts";
 import type { BotIdentity } from "./identity.ts";
-import type { Shown } from "./receipt.ts";
 import type { Repository } from "./repositories.ts";
 
 const PAGE_SIZE = 100;

@@ -2,8 +2,8 @@ import { defined } from "../../core/basics/defined.ts";
 import type { PullRequestAccess } from "../../core/ports/pull-requests.ts";
 import { contentHash } from "../content-hash.ts";
 import { defuse } from "./defuse.ts";
-import { oneLine } from "./plain-text.ts";
 import { fillDescription, fillIssue } from "./pull-request-template.ts";
+import { oneLine } from "./shown-text.ts";
 
 const MAX_TITLE = 256;
 const MAX_SUMMARY = 20_000;

@@ -10,8 +10,8 @@ import {
 } from "../../core/model/repositories/pull-request-status.ts";
 import type { GithubCall } from "./client.ts";
 import { type CommitCheck, readCommitChecks } from "./commit-checks.ts";
-import { oneLine } from "./plain-text.ts";
 import type { Repository } from "./repositories.ts";
+import { oneLine } from "./shown-text.ts";
 
 const NAME_MAX = 200;
 

@@ -2,11 +2,11 @@ import { z } from "zod";
 import { AppError } from "../../core/basics/errors.ts";
 import type { RepositoryName } from "../../core/model/repositories/repository-name.ts";
 import type { PullRequest, PullRequestAccess } from "../../core/ports/pull-requests.ts";
+import { threadKeyOf } from "./addresses.ts";
 import type { GithubCall, GithubClient, GithubTokenClient } from "./client.ts";
 import { type Draft, isDescribedBy, newText, renewedText } from "./pull-request-description.ts";
 import { readPullRequest } from "./pull-request-status.ts";
 import type { GithubRepositories, Repository, RepositoryNames } from "./repositories.ts";
-import { threadKeyOf } from "./thread-key.ts";
 
 const pullAnswer = z.object({
   number: z.int(),

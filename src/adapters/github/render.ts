@@ -18,7 +18,7 @@ import {
   workspaceLine,
 } from "../card-words.ts";
 import { defuse, defuseLine, exactCode } from "./defuse.ts";
-import { oneLine } from "./plain-text.ts";
+import { oneLine } from "./shown-text.ts";
 
 /** GitHub refuses bodies of more than 65,536 characters. */
 const MAX_BODY = 65_000;

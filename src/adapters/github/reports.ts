@@ -10,15 +10,23 @@ import type {
   WorkReport,
 } from "../../core/ports/thread-adapter.ts";
 import { isOwnBranch } from "../../core/work/workspaces/branch-name.ts";
+import { threadKeyOf } from "./addresses.ts";
 import type { GithubCall, GithubClient } from "./client.ts";
 import { isRepairable, readCommitChecks } from "./commit-checks.ts";
 import type { BotIdentity } from "./identity.ts";
-import { oneLine } from "./plain-text.ts";
 import type { RepositoryNames } from "./repositories.ts";
-import { threadKeyOf } from "./thread-key.ts";
+import { oneLine } from "./shown-text.ts";
 
 /** Our own name of the event that one pull request gets of an event about a commit or a branch. No webhook has it. */
 const REPORT_EVENT = "errand_report";
+/** Events that may say something about pull requests of runs. */
+export const REPORTING_EVENTS: ReadonlySet<string> = new Set([
+  "check_suite",
+  "status",
+  "push",
+  "pull_request",
+  REPORT_EVENT,
+]);
 /** The actions on a pull request that change whether it can be merged, or that its card shows. */
 export const CHANGED_STATES = [
   "synchronize",

@@ -4,6 +4,7 @@ import { AppError } from "../../core/basics/errors.ts";
 import type { RequestKind } from "../../core/model/policies/policy.ts";
 import type { Deletion, InboundMessage, InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
+import { type MessageRef, messageRefOf, type ObjectKind, threadKeyOf } from "./addresses.ts";
 import {
   type Account,
   type DeletedText,
@@ -13,12 +14,9 @@ import {
   requireReadable,
 } from "./incoming-message.ts";
 import { hasMention, isCommand, withoutMention } from "./mention.ts";
-import { type MessageRef, messageRefOf, type ObjectKind } from "./message-ref.ts";
-import { oneLine, visibleText } from "./plain-text.ts";
 import { provenanceOf } from "./provenance.ts";
 import type { RepositoryNames } from "./repositories.ts";
-import { shownText } from "./shown-text.ts";
-import { threadKeyOf } from "./thread-key.ts";
+import { oneLine, shownText, visibleText } from "./shown-text.ts";
 
 const MAX_CONTEXT_BYTES = 64 * 1024;
 const MAX_SUBJECT = 256;

@@ -1,11 +1,13 @@
 import type { types } from "@slack/bolt";
+import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { parseRunId, type RunId } from "../../core/basics/ids.ts";
 import type { PermissionOption } from "../../core/model/runs/agent-update.ts";
 import type { CardQuestion, TurnFiles } from "../../core/model/threads/notice.ts";
 import type { ButtonAction } from "../../core/ports/thread-adapter.ts";
-import type { ChoiceOption } from "../../core/threads/inbox/environment-choice.ts";
+import type { ChoiceOption, ChoiceSearch } from "../../core/threads/inbox/environment-choice.ts";
 import { defuseLine } from "./defuse.ts";
+import { authorSubject } from "./thread-key.ts";
 
 const OPEN = "errand_open";
 const CANCEL = "errand_cancel";
@@ -179,4 +181,36 @@ function decode(part: string): string {
 
 function label(text: string): types.PlainTextElement {
   return { type: "plain_text", text: defuseLine(text, MAX_LABEL), emoji: false };
+}
+
+/** Slack shows at most this many. The user types more to find others. */
+const MAX_OPTIONS = 100;
+
+const menuSchema = z.object({
+  action_id: z.string(),
+  value: z.string().default(""),
+  team: z.object({ id: z.string() }),
+  user: z.object({ id: z.string() }),
+});
+
+/** The options of the menu for which Slack asks. A menu that is not from Errand has none. */
+export async function menuOptions(
+  request: unknown,
+  search: (search: ChoiceSearch) => Promise<readonly ChoiceOption[]>,
+): Promise<readonly types.PlainTextOption[]> {
+  const parsed = menuSchema.safeParse(request);
+  const requestId = parsed.success ? requestOfMenu(parsed.data.action_id) : undefined;
+  if (!parsed.success || requestId === undefined) {
+    return [];
+  }
+  const { team, user, value } = parsed.data;
+  const subject = authorSubject(team.id, user.id);
+  const found = await search({
+    adapter: "slack",
+    installation: team.id,
+    subject,
+    requestId,
+    query: value.trim(),
+  });
+  return found.slice(0, MAX_OPTIONS).map((option) => choiceOf(requestId, option));
 }

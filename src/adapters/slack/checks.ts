@@ -5,7 +5,7 @@ import type { ThreadKey } from "../../core/basics/ids.ts";
 import type { AdapterFacts } from "../../core/ports/adapter-facts.ts";
 import { type Check, fail, ok, warn } from "../../core/ports/check.ts";
 import { clockCheck, eventsCheck, explained, shared } from "../platform-checks.ts";
-import type { WebhookArrivals } from "../webhook-arrivals.ts";
+import type { WebhookArrivals } from "../webhook-route.ts";
 import { BOT_SCOPES, OPTIONAL_BOT_SCOPES } from "./app-manifest.ts";
 import { methodUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import { butNot } from "../../core/basics/shown-value.ts";
+import { butNot } from "../../core/basics/errors.ts";
 
 /** All members except `apiUrl` are secrets: they are never logged and never part of an error. */
 export interface SlackConfig {

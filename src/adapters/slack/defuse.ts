@@ -1,4 +1,4 @@
-import { withoutTerminalCodes } from "../../core/basics/terminal-codes.ts";
+import { withoutTerminalCodes } from "../../core/basics/clean-text.ts";
 
 /** Invisible. `@channel` with this character inside reads the same and notifies nobody. */
 const BREAK = "\u200B";

@@ -6,9 +6,8 @@ import type { Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";
 import { ignoreCode, ignoreRefusals } from "./errors.ts";
 import type { Posts } from "./posts.ts";
-import { parseReceipt, receiptOf, type Shown } from "./receipt.ts";
 import { render } from "./render.ts";
-import { parseThreadKey, userIdOf } from "./thread-key.ts";
+import { parseReceipt, parseThreadKey, receiptOf, type Shown, userIdOf } from "./thread-key.ts";
 import type { Uploads } from "./uploads.ts";
 
 const SEEN = "eyes";

@@ -1,6 +1,6 @@
 import type { types } from "@slack/bolt";
+import { withTimeout } from "../../core/basics/clock.ts";
 import type { Log } from "../../core/basics/log.ts";
-import { withTimeout } from "../../core/basics/with-timeout.ts";
 import type { ReceivedEvent } from "../../core/ports/thread-adapter.ts";
 import { PRIVATE_COMMANDS, type PrivateCommandName } from "../../core/threads/inbox/private-commands.ts";
 import { isSettings } from "../../core/threads/inbox/settings-command.ts";

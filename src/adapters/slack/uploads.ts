@@ -7,9 +7,8 @@ import { defuseLine, defuseMrkdwn } from "./defuse.ts";
 import { refusalClassOf, slackCodeOf } from "./errors.ts";
 import { type DownloadDeps, isOfSlack } from "./message-files.ts";
 import type { Posts } from "./posts.ts";
-import { parseReceipt, type Shown } from "./receipt.ts";
 import { render } from "./render.ts";
-import { parseThreadKey } from "./thread-key.ts";
+import { parseReceipt, parseThreadKey, type Shown } from "./thread-key.ts";
 
 const UPLOAD_TIMEOUT_MS = 30_000;
 const MAX_NAME = 200;

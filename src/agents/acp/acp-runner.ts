@@ -1,7 +1,7 @@
 import { type ClientConnection, client, RequestError } from "@agentclientprotocol/sdk/unstable";
+import { withTimeout } from "../../core/basics/clock.ts";
 import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
-import { withTimeout } from "../../core/basics/with-timeout.ts";
 import { pathsInside } from "../../core/model/workspaces/workspace.ts";
 import type { AgentObserver, AgentRunner, AgentSession, AgentStart } from "../../core/ports/agent-runner.ts";
 import type { Gateway } from "../../core/ports/gateway.ts";

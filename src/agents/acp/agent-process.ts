@@ -1,5 +1,5 @@
+import { withTimeout } from "../../core/basics/clock.ts";
 import { AppError } from "../../core/basics/errors.ts";
-import { withTimeout } from "../../core/basics/with-timeout.ts";
 import type { SandboxExit, SandboxProcess } from "../../sandboxes/sandbox.ts";
 import { bounded } from "./agent-error.ts";
 

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { withTimeout } from "../../core/basics/with-timeout.ts";
+import { withTimeout } from "../../core/basics/clock.ts";
 import type { SandboxExit, SandboxProcess } from "../../sandboxes/sandbox.ts";
 import {
   ANSWER_BYTES_MAX,

@@ -1,5 +1,5 @@
+import { withTimeout } from "../../core/basics/clock.ts";
 import { AppError } from "../../core/basics/errors.ts";
-import { withTimeout } from "../../core/basics/with-timeout.ts";
 import type { AgentStart, LocalMcpServer } from "../../core/ports/agent-runner.ts";
 import type { Sandbox, SandboxCommand } from "../../sandboxes/sandbox.ts";
 import { initializeLocal } from "./local-mcp-server.ts";

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
+import type { SecretBox } from "../../core/basics/crypto.ts";
 import { parseRunId } from "../../core/basics/ids.ts";
-import type { SecretBox } from "../../core/basics/secret-box.ts";
 import { EVENT_LOG_START, type EventLogPosition } from "../../core/ports/stores/event-log.ts";
 import { Signer } from "../http/signer.ts";
 

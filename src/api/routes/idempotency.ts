@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { SecretBox } from "../../core/basics/crypto.ts";
 import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { RunId } from "../../core/basics/ids.ts";
-import type { SecretBox } from "../../core/basics/secret-box.ts";
 import { type AuditContext, auditContextOf } from "../../core/model/people/audit.ts";
 import {
   answerOwner,

@@ -2,8 +2,7 @@ import { z } from "zod";
 import type { RoutingRule } from "../../core/model/defaults/routing-rule.ts";
 import type { RunConfig } from "../../core/model/runs/run.ts";
 import { withRedactedValues } from "../../core/model/secrets/sealed-values.ts";
-import type { ConsideredRule, Routing } from "../../core/requests/routing/route.ts";
-import type { RoutedConfig } from "../../core/requests/routing/routed-config.ts";
+import type { ConsideredRule, RoutedConfig, Routing } from "../../core/requests/routing/route-request.ts";
 import {
   MatchedText,
   oneOf,

@@ -72,3 +72,29 @@ export function cutMiddle(text: string, max: number): string {
   const left = text.length - head.length - tail.length;
   return `${head.toWellFormed()}… [${left} characters cut] …${tail.toWellFormed()}`;
 }
+
+/** Commands to a terminal with their arguments: a title or a link, a colour, a mode. */
+const OPERATING_SYSTEM_COMMAND = "(?:\\x1b\\]|\\x9d)[^\\x07\\x1b\\x9c\\x9d]*(?:\\x07|\\x1b\\\\|\\x9c)";
+const CONTROL_SEQUENCE = "(?:\\x1b\\[|\\x9b)[0-?]*[ -/]*[@-~]";
+const ESCAPE = "\\x1b[ -/]*[0-~]";
+/** No alternative begins with a part of another, so hostile text takes no longer than any other. */
+const CODES = new RegExp(`${OPERATING_SYSTEM_COMMAND}|${CONTROL_SEQUENCE}|${ESCAPE}`, "g");
+
+/**
+ * The text without sequences that only a terminal interprets (ECMA-48). Takes linear time, unlike Node's own
+ * function.
+ */
+export function withoutTerminalCodes(text: string): string {
+  return text.replace(CODES, "");
+}
+
+const TITLE_LENGTH_MAX = 80;
+
+/** The first line of the text, or its beginning. */
+export function titleFrom(text: string): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  if (line.length <= TITLE_LENGTH_MAX) {
+    return line;
+  }
+  return `${Array.from(line).slice(0, TITLE_LENGTH_MAX).join("")}…`;
+}

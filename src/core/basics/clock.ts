@@ -16,3 +16,38 @@ export function sleep(clock: Clock, ms: number): Promise<void> {
     clock.after(ms, resolve);
   });
 }
+
+type Timer = Pick<Clock, "after">;
+
+export interface TimeoutOptions<Late> {
+  /** What the caller gets instead, or throws. Called at the moment of the timeout. Default: undefined. */
+  readonly onTimeout?: () => Late;
+  /** The core always passes its clock. Default: the timers of the process. */
+  readonly clock?: Timer;
+}
+
+const PROCESS_TIMER: Timer = {
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** The result of `work`, or of `onTimeout` when `work` takes longer than `timeoutMs`. Does not stop `work`. */
+export async function withTimeout<Value, Late = undefined>(
+  work: Promise<Value>,
+  timeoutMs: number,
+  { clock = PROCESS_TIMER, onTimeout }: TimeoutOptions<Late> = {},
+): Promise<Value | Late> {
+  let stop: Stop = () => undefined;
+  const late = new Promise<Late>((resolve, reject) => {
+    stop = clock.after(timeoutMs, () => {
+      try {
+        resolve(onTimeout?.() as Late);
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
+  return Promise.race([work, late]).finally(() => stop());
+}

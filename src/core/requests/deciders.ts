@@ -5,7 +5,7 @@ import { isVisible } from "../model/policies/visibility.ts";
 import type { ListedRun } from "../model/runs/run.ts";
 import { isEnded } from "../model/runs/states.ts";
 import { objectionTo } from "../runs/approval.ts";
-import { type PolicyEvaluatorDeps, policyEvaluators } from "../team/policies/policy-evaluator.ts";
+import { type PolicyEvaluatorDeps, policyEvaluators } from "../team/policies/run-rules.ts";
 
 /** Who may give the answer or the approval that a run waits for. */
 export interface Deciders {

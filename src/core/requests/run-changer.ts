@@ -1,5 +1,5 @@
 import type { Clock } from "../basics/clock.ts";
-import type { Digest } from "../basics/digest.ts";
+import type { Digest } from "../basics/crypto.ts";
 import type { RunId } from "../basics/ids.ts";
 import type { Log } from "../basics/log.ts";
 import type { Viewer } from "../model/people/principal.ts";
@@ -13,8 +13,7 @@ import { updateApproval } from "../runs/decide-approval.ts";
 import { logRunEnd } from "../runs/log-run-end.ts";
 import type { NoticeWriter } from "../runs/notice-writer.ts";
 import { RunEdit } from "../runs/run-edit.ts";
-import { type PolicyEvaluator, policyEvaluator } from "../team/policies/policy-evaluator.ts";
-import type { RunRules } from "../team/policies/run-rules.ts";
+import { type PolicyEvaluator, policyEvaluator, type RunRules } from "../team/policies/run-rules.ts";
 
 export interface RunChangerDeps extends RunRules {
   readonly storage: Pick<Storage, "environments" | "runs">;
@@ -56,7 +55,7 @@ export class RunChanger {
     const run = await storage.runs.change(id, (aggregate) => {
       requireVisible(aggregate.run, viewer);
       wasEnded = isEnded(aggregate.run.state);
-      const edit = this.edit(aggregate);
+      const edit = this.#edit(aggregate);
       decide(edit);
       updateApproval(edit, this.approvalTools(viewer));
       return edit.done();
@@ -71,13 +70,13 @@ export class RunChanger {
   /** The same without a viewer, for changes that the server itself makes. */
   async changeForSystem(id: RunId, decide: (edit: RunEdit) => void): Promise<void> {
     await this.#deps.storage.runs.change(id, (aggregate) => {
-      const edit = this.edit(aggregate);
+      const edit = this.#edit(aggregate);
       decide(edit);
       return edit.done();
     });
   }
 
-  edit(aggregate: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
+  #edit(aggregate: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
     return new RunEdit(aggregate, { now: this.#deps.clock.now(), writer: this.#deps.writer });
   }
 }

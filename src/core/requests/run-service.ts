@@ -2,7 +2,7 @@ import { AppError } from "../basics/errors.ts";
 import type { PrincipalId, RunId } from "../basics/ids.ts";
 import { auditContextOf } from "../model/people/audit.ts";
 import type { Viewer } from "../model/people/principal.ts";
-import { requireAllowed, stricter } from "../model/policies/evaluate-policies.ts";
+import { requireAllowed, requiredApproval, stricter } from "../model/policies/evaluate-policies.ts";
 import { ACTIONS_WITH_WORDS } from "../model/policies/policy.ts";
 import type { RequestOrigin } from "../model/policies/request-origin.ts";
 import { requireVisible } from "../model/policies/visibility.ts";
@@ -12,7 +12,7 @@ import type { FollowUp, Run, RunDetails } from "../model/runs/run.ts";
 import { type RunPage, type RunQuery, similarQuery } from "../ports/stores/run-query.ts";
 import type { RunKey } from "../ports/stores/run-store.ts";
 import type { Storage } from "../ports/stores/storage.ts";
-import { type ApprovalTools, requiredApproval } from "../runs/approval.ts";
+import type { ApprovalTools } from "../runs/approval.ts";
 import { decideRewrite, decideWithdrawal, type FollowUpTarget } from "../runs/change-follow-up.ts";
 import { decideRequestRewrite, decideRequestWithdrawal, requireAuthor } from "../runs/change-request.ts";
 import {
@@ -35,13 +35,13 @@ import {
 } from "../runs/decide-follow-up.ts";
 import { resolveExecuted } from "../runs/executed/resolve-executed.ts";
 import { changeNotice, followUpNotice } from "../runs/follow-up-notice.ts";
-import { newRunAggregate } from "../runs/new-run-aggregate.ts";
 import { requireRemovable } from "../runs/require-removable.ts";
+import { RunEdit } from "../runs/run-edit.ts";
 import { addExtras, type FollowUpResult, type TransactionExtras } from "../runs/transaction-extras.ts";
-import type { PolicyEvaluator } from "../team/policies/policy-evaluator.ts";
+import type { PolicyEvaluator } from "../team/policies/run-rules.ts";
 import { type CancelStatus, cancelMany } from "./cancel-many.ts";
 import { type DecidersOf, decidersFor, type ListMembers } from "./deciders.ts";
-import type { NewRun } from "./prepare/new-run.ts";
+import { type NewRun, newRunAggregate } from "./prepare/new-run.ts";
 import type { RunPreparerDeps } from "./prepare/request-steps.ts";
 import { type PreparedRun, RunPreparer } from "./prepare/run-preparer.ts";
 import { OVER_THE_API, RunChanger, type RunChangerDeps } from "./run-changer.ts";
@@ -82,11 +82,15 @@ export class RunService {
     }: Pick<PreparedRun, "approval" | "definition" | "inputs" | "othersWrote" | "webhook">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    const edit = this.#changer.edit(newRunAggregate(origin, { approval, othersWrote }));
+    const { clock, storage, writer } = this.#deps;
+    const edit = new RunEdit(newRunAggregate(origin, { approval, othersWrote }), {
+      now: clock.now(),
+      writer,
+    });
     edit.begin(inputs);
     edit.attach({ webhook });
     addExtras(edit, extras);
-    return this.#deps.storage.runs.create(origin, edit.done());
+    return storage.runs.create(origin, edit.done());
   }
 
   async followUp(

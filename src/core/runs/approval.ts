@@ -1,7 +1,7 @@
-import type { Digest } from "../basics/digest.ts";
+import type { Digest } from "../basics/crypto.ts";
 import type { PrincipalId } from "../basics/ids.ts";
 import type { Viewer } from "../model/people/principal.ts";
-import type { Verdict } from "../model/policies/evaluate-policies.ts";
+import type { RequiredApproval } from "../model/policies/evaluate-policies.ts";
 import { detailsOf, type ExecutedConfig } from "../model/runs/executed-config.ts";
 import type {
   Approval,
@@ -15,9 +15,6 @@ import { requestOf } from "../model/runs/skill-in-run.ts";
 import type { FollowUpFile, InputFile } from "../model/workspaces/input-file.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 
-/** The policy that wants an approval, and why. */
-export type RequiredApproval = Pick<Approval, "policyId" | "reason">;
-
 /** The authors of the inputs, what is executed, and the hash function. */
 export interface ApprovalTools {
   readonly digest: Digest;
@@ -25,10 +22,6 @@ export interface ApprovalTools {
   readonly authorIds: readonly PrincipalId[];
   /** What the run would execute. A new approval names it. */
   readonly executes?: ExecutedConfig;
-}
-
-export function requiredApproval({ effect, policy, reason }: Verdict): RequiredApproval | undefined {
-  return effect === "require_approval" ? { policyId: policy.id, reason } : undefined;
 }
 
 /** A new approval that nobody has decided. */

@@ -1,5 +1,6 @@
 import { AppError } from "../basics/errors.ts";
 import type { PrincipalId, RunId } from "../basics/ids.ts";
+import type { RequiredApproval } from "../model/policies/evaluate-policies.ts";
 import type { Approval, FollowUp, Run } from "../model/runs/run.ts";
 import { isEnded, isWorkedOn } from "../model/runs/states.ts";
 import {
@@ -10,7 +11,6 @@ import {
   isWaitingForApproval,
   needsApproval,
   newApproval,
-  type RequiredApproval,
 } from "./approval.ts";
 import { releaseFollowUps } from "./decide-approval.ts";
 import type { RunEdit } from "./run-edit.ts";

@@ -1,10 +1,10 @@
+import { titleFrom } from "../basics/clean-text.ts";
 import { AppError } from "../basics/errors.ts";
 import type { Viewer } from "../model/people/principal.ts";
 import type { Run } from "../model/runs/run.ts";
 import type { ApprovalTools } from "./approval.ts";
 import { requireApprovalAgain } from "./decide-approval.ts";
 import { decideCancel } from "./decide-cancel.ts";
-import { titleFrom } from "./new-run-aggregate.ts";
 import type { RunEdit } from "./run-edit.ts";
 
 /**

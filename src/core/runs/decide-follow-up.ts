@@ -1,7 +1,8 @@
+import type { Digest } from "../basics/crypto.ts";
 import { defined } from "../basics/defined.ts";
-import type { Digest } from "../basics/digest.ts";
 import { AppError } from "../basics/errors.ts";
 import type { PrincipalId } from "../basics/ids.ts";
+import type { RequiredApproval } from "../model/policies/evaluate-policies.ts";
 import type { PolicyAction } from "../model/policies/policy.ts";
 import type { PermissionOption } from "../model/runs/agent-update.ts";
 import { shownQuestion } from "../model/runs/question-text.ts";
@@ -12,13 +13,7 @@ import { ownWords } from "../model/threads/own-words.ts";
 import type { FollowUpFile, InputFile } from "../model/workspaces/input-file.ts";
 import { filesOfFollowUp } from "../model/workspaces/input-paths.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
-import {
-  type ApprovalTools,
-  followUpInput,
-  needsApproval,
-  newApproval,
-  type RequiredApproval,
-} from "./approval.ts";
+import { type ApprovalTools, followUpInput, needsApproval, newApproval } from "./approval.ts";
 import { requireApprovalAgain } from "./decide-approval.ts";
 import type { RunEdit } from "./run-edit.ts";
 

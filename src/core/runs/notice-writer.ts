@@ -49,7 +49,7 @@ export class NoticeWriter {
     // A question already says what the run waits for.
     const message = question === undefined && run.statusMessage ? statusText(run.statusMessage) : undefined;
     const approval = approvalOn(run, waiting, isPublic);
-    const shortfall = shortfallOf(run);
+    const shortfall = run.outcome && shortfallOf(run);
     const { costUsd, pullRequest } = run;
     return {
       runId: run.id,

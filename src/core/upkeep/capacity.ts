@@ -1,6 +1,5 @@
-import type { Clock } from "../basics/clock.ts";
+import { type Clock, withTimeout } from "../basics/clock.ts";
 import type { TeamId } from "../basics/ids.ts";
-import { withTimeout } from "../basics/with-timeout.ts";
 import type { ClaimStore } from "../ports/stores/claim-store.ts";
 import type { HostLoad, WorkerStore } from "../ports/stores/worker-store.ts";
 

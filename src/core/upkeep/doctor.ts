@@ -1,6 +1,5 @@
-import type { Clock } from "../basics/clock.ts";
+import { type Clock, withTimeout } from "../basics/clock.ts";
 import type { Log } from "../basics/log.ts";
-import { withTimeout } from "../basics/with-timeout.ts";
 import { type Check, type Finding, fail, type NamedFinding } from "../ports/check.ts";
 
 /** A check that takes longer counts as failed. */

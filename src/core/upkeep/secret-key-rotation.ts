@@ -1,5 +1,5 @@
+import type { SecretBox } from "../basics/crypto.ts";
 import type { Log } from "../basics/log.ts";
-import type { SecretBox } from "../basics/secret-box.ts";
 
 /** A row with values that are sealed under another key than the present one. */
 export interface SealedRow {

@@ -2,8 +2,8 @@ import { chmod, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import { z } from "zod";
+import { withTimeout } from "../../core/basics/clock.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
-import { withTimeout } from "../../core/basics/with-timeout.ts";
 import type { ListedProcess, PortForward } from "../sandbox.ts";
 
 export const CONTROL_SOCKET = "orders";

@@ -1,6 +1,6 @@
 import { PgBoss } from "pg-boss";
+import { withTimeout } from "../../core/basics/clock.ts";
 import type { Log } from "../../core/basics/log.ts";
-import { withTimeout } from "../../core/basics/with-timeout.ts";
 import { CHANNELS, type PubSub, type Unsubscribe } from "../../core/ports/pubsub.ts";
 import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../../core/ports/queue.ts";
 import { JOB_COLUMNS } from "../store-deps.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sha256 } from "../../../src/app/sha256.ts";
+import { sha256 } from "../../../src/app/system.ts";
 import type { TeamId, ThreadKey } from "../../../src/core/basics/ids.ts";
 import type { Disposition } from "../../../src/core/ports/stores/inbox-result.ts";
 import type { InboundMessage } from "../../../src/core/ports/thread-adapter.ts";

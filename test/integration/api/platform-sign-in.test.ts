@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createGithubAdapter } from "../../../src/adapters/github/index.ts";
 import { createSlackAdapter } from "../../../src/adapters/slack/index.ts";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import type { SignInProvider } from "../../../src/core/ports/sign-in-provider.ts";
 import { Browser, type Page } from "../../support/browser.ts";

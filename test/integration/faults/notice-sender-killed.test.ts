@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSlackAdapter } from "../../../src/adapters/slack/index.ts";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import { newId, type RunId, type ThreadKey } from "../../../src/core/basics/ids.ts";
 import type { Notice, RunCard } from "../../../src/core/model/threads/notice.ts";
 import type { ThreadBinding } from "../../../src/core/model/threads/thread.ts";

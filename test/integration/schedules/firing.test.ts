@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { nextDue } from "../../../src/app/cron.ts";
-import { sha256 } from "../../../src/app/sha256.ts";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { sha256, systemClock } from "../../../src/app/system.ts";
 import type { Principal } from "../../../src/core/model/people/principal.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import type { ListedRun } from "../../../src/core/model/runs/run.ts";

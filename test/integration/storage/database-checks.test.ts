@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { databaseChecks } from "../../../src/storage/database-checks.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import type { PrincipalId } from "../../../src/core/basics/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import type { Run, RunDefinition } from "../../../src/core/model/runs/run.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import { AppError } from "../../../src/core/basics/errors.ts";
 import { newId, type PrincipalId } from "../../../src/core/basics/ids.ts";
 import type { Run } from "../../../src/core/model/runs/run.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import type { RunId } from "../../../src/core/basics/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import type { Run } from "../../../src/core/model/runs/run.ts";

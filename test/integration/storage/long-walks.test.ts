@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/basics/ids.ts";
 import type { RunQuery } from "../../../src/core/ports/stores/run-query.ts";
 import type { Storage } from "../../../src/core/ports/stores/storage.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import type { PrincipalId } from "../../../src/core/basics/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { Database } from "../../../src/storage/database.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, inject, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import type { RunFilters } from "../../../src/core/ports/stores/run-query.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";

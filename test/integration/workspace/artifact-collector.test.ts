@@ -3,7 +3,7 @@ import { chmod, link, mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import { MEBIBYTE } from "../../../src/core/basics/byte-units.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
 import { collectArtifacts } from "../../../src/workspace/artifact-collector.ts";

@@ -3,7 +3,7 @@ import { lstat, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import type { RunId } from "../../../src/core/basics/ids.ts";
 import { removeTree } from "../../../src/workspace/remove-tree.ts";
 import { findWritten } from "../../../src/workspace/written-paths.ts";

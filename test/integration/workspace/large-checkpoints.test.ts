@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import { newId, type RunId } from "../../../src/core/basics/ids.ts";
 import type { Workspace } from "../../../src/core/model/workspaces/workspace.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import { newId, type RunId } from "../../../src/core/basics/ids.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";
 import { findProcess } from "../../../src/sandboxes/linux-processes.ts";

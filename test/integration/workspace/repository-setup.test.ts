@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import { newId, type RunId } from "../../../src/core/basics/ids.ts";
 import type { Workspace } from "../../../src/core/model/workspaces/workspace.ts";
 import type { Preparation } from "../../../src/core/ports/workspace-provider.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { list } from "tar";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { systemClock } from "../../../src/app/system-clock.ts";
+import { systemClock } from "../../../src/app/system.ts";
 import { newId, type RunId } from "../../../src/core/basics/ids.ts";
 import type { StoredWithinTurn } from "../../../src/core/model/workspaces/workspace.ts";
 import type { BlobStore } from "../../../src/core/ports/blob-store.ts";

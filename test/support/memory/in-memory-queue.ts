@@ -1,5 +1,4 @@
-import type { Clock } from "../../../src/core/basics/clock.ts";
-import { withTimeout } from "../../../src/core/basics/with-timeout.ts";
+import { type Clock, withTimeout } from "../../../src/core/basics/clock.ts";
 import type { Job, JobHandler, JobKind, Queue, Slot } from "../../../src/core/ports/queue.ts";
 import { Slots } from "../../../src/core/work/slots/slots.ts";
 

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { readWebhookRequest as readFromGitHub } from "../../../src/adapters/github/webhook-request.ts";
-import { readWebhookRequest as readFromSlack } from "../../../src/adapters/slack/webhook-request.ts";
+import { readWebhookRequest as readFromGitHub } from "../../../src/adapters/github/webhook.ts";
+import { readWebhookRequest as readFromSlack } from "../../../src/adapters/slack/webhook.ts";
 
 const SECRET = "a secret of this test";
 const NOW = new Date("2026-03-01T12:00:00.000Z");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RefusedRequests } from "../../../src/adapters/refused-requests.ts";
+import { RefusedRequests } from "../../../src/adapters/webhook-route.ts";
 
 test("of a flood of refused requests the first is logged, and the others are counted in one line a minute", () => {
   const lines: unknown[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withoutTerminalCodes } from "../../../src/core/basics/terminal-codes.ts";
+import { withoutTerminalCodes } from "../../../src/core/basics/clean-text.ts";
 
 test.each([
   ["a colour", "\x1b[31mred\x1b[0m", "red"],

@@ -1,7 +1,5 @@
-import { defined } from "../../basics/defined.ts";
 import type { PrincipalId } from "../../basics/ids.ts";
 import type { TeamRecord } from "../people/team-record.ts";
-import { ofSameProgram } from "../runs/layered-config.ts";
 import type { RunConfig } from "../runs/run.ts";
 
 /** The defaults of a service account that executes runs. Its id and its name are those of the principal. */
@@ -16,14 +14,4 @@ export interface NamedAgent extends TeamRecord {
   readonly onBehalfOfEnabled: boolean;
   /** Members of requests that have no effect and are given back. */
   readonly others: Readonly<Record<string, unknown>>;
-}
-
-/** What the agent adds to the values of a request. What belongs to another choice of the request is left out. */
-export function agentConfig({ config }: NamedAgent, request: RunConfig): RunConfig {
-  const { skills, ...others } = ofSameProgram(config, request);
-  // The request names its skill in the other form.
-  return {
-    ...others,
-    ...defined({ skills: request.skill_spec !== undefined || skills === undefined ? undefined : skills }),
-  };
 }

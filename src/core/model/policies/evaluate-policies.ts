@@ -1,7 +1,7 @@
-import { isAmong, matchesOneGlob } from "../../basics/conditions.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { PrincipalId } from "../../basics/ids.ts";
 import type { PrincipalType } from "../people/principal.ts";
+import type { Approval } from "../runs/run.ts";
 import { CLAIMED_SOURCES, INTEGRATION_SOURCES } from "../runs/sources.ts";
 import { BUILTIN_POLICIES } from "./builtin-policies.ts";
 import {
@@ -14,6 +14,7 @@ import {
   type Relation,
 } from "./policy.ts";
 import type { RequestOrigin } from "./request-origin.ts";
+import { isAmong, matchesOneGlob } from "./rule.ts";
 
 /** An action that a principal requests. Unknown members are left out. */
 export interface ActionRequest extends Partial<RequestOrigin> {
@@ -119,6 +120,13 @@ const STRICTNESS: readonly PolicyEffect[] = ["allow", "require_approval", "deny"
 /** The stricter of two verdicts on one action; the first one if both have the same effect. */
 export function stricter(one: Verdict, other: Verdict): Verdict {
   return STRICTNESS.indexOf(other.effect) > STRICTNESS.indexOf(one.effect) ? other : one;
+}
+
+/** The policy that wants an approval, and why. */
+export type RequiredApproval = Pick<Approval, "policyId" | "reason">;
+
+export function requiredApproval({ effect, policy, reason }: Verdict): RequiredApproval | undefined {
+  return effect === "require_approval" ? { policyId: policy.id, reason } : undefined;
 }
 
 /** Throws an error with the reason if the action is not allowed. */

@@ -1,5 +1,4 @@
-import { cutText } from "../../basics/clean-text.ts";
-import { withoutTerminalCodes } from "../../basics/terminal-codes.ts";
+import { cutText, withoutTerminalCodes } from "../../basics/clean-text.ts";
 
 const WORDS_LENGTH_MAX = 1_000;
 const LINES_MAX = 12;

@@ -1,6 +1,6 @@
+import type { SecretBox } from "../../basics/crypto.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { PrincipalId } from "../../basics/ids.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
 import type { TeamRecord } from "../people/team-record.ts";
 import type { McpServerConfig } from "../runs/run.ts";
 

@@ -1,5 +1,5 @@
+import type { SecretBox } from "../../basics/crypto.ts";
 import { AppError } from "../../basics/errors.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
 import { type Secret, sealOwner } from "./secret.ts";
 
 /** The value of a secret. Fails with `environment_setup_failed` when it was sealed with an unknown key. */

@@ -1,6 +1,6 @@
+import type { SecretBox } from "../../basics/crypto.ts";
 import { invalidMember } from "../../basics/errors.ts";
 import type { TeamId } from "../../basics/ids.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
 import type { McpServerConfig, RunConfig } from "../runs/run.ts";
 import {
   isSameServer,

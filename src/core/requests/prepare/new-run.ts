@@ -1,8 +1,10 @@
+import { titleFrom } from "../../basics/clean-text.ts";
 import { defined } from "../../basics/defined.ts";
 import { newId, type PrincipalId, type RunId } from "../../basics/ids.ts";
 import type { NamedAgent } from "../../model/defaults/named-agent.ts";
 import type { Viewer } from "../../model/people/principal.ts";
 import type {
+  Approval,
   ConfigLayer,
   Provenance,
   Run,
@@ -13,8 +15,14 @@ import type {
 import type { RunSource } from "../../model/runs/sources.ts";
 import { type Skill, skillId } from "../../model/skills/skill.ts";
 import type { InputFile } from "../../model/workspaces/input-file.ts";
-import { titleFrom } from "../../runs/new-run-aggregate.ts";
-import type { ConfigDefault } from "../routing/routed-config.ts";
+import type { RunAggregate } from "../../ports/stores/run-store.ts";
+import { approvalMessage } from "../../runs/approval.ts";
+
+/** A configuration below the routing rules. */
+export interface ConfigDefault {
+  readonly layer: ConfigLayer;
+  readonly config: RunConfig;
+}
 
 export interface NewRun {
   readonly prompt: string;
@@ -168,4 +176,28 @@ function provenanceOf({ config = {}, provenance = {}, skill }: NewRun): Provenan
     config_layers.skill_spec = layers.skills;
   }
   return { ...provenance, config_layers };
+}
+
+/** The aggregate of a run that does not exist yet, with the approval that it must wait for. */
+export function newRunAggregate(
+  origin: RunDefinition,
+  {
+    approval,
+    othersWrote,
+  }: { readonly approval?: Approval | undefined; readonly othersWrote?: boolean } = {},
+): RunAggregate {
+  const progress = {
+    ...(approval === undefined
+      ? ({ state: "QUEUED" } as const)
+      : ({ state: "BLOCKED", approval, statusMessage: approvalMessage(approval) } as const)),
+    stateSince: origin.createdAt,
+    turn: 0,
+    turnOpen: false,
+    attempt: 0,
+    lostAttempts: 0,
+    totalTokens: 0,
+    ...defined({ othersWrote: othersWrote === true ? othersWrote : undefined }),
+  } as const;
+  const run: Run = { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: 0 };
+  return { run, waiting: [], taken: [], threads: [], leaseOver: false };
 }

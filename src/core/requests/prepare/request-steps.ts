@@ -1,6 +1,5 @@
 import type { Clock } from "../../basics/clock.ts";
-import type { Digest } from "../../basics/digest.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
+import type { Digest, SecretBox } from "../../basics/crypto.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import { requireRunRepository } from "../../model/runs/run-repository.ts";
@@ -12,12 +11,12 @@ import type { PullRequests } from "../../ports/pull-requests.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { RunRules } from "../../team/policies/run-rules.ts";
 import { requireEnvironment } from "../../team/records/environment-service.ts";
+import { routeRequest } from "../routing/route-request.ts";
 import type { SkillFinder } from "../skills/skill-finder.ts";
 import { findExecutingAgent } from "./find-executing-agent.ts";
 import type { AgentChoice, NewRun } from "./new-run.ts";
 import { requirePullRequestAccess } from "./require-access.ts";
 import { requireTeamMcpServers } from "./require-team-mcp-servers.ts";
-import { routeRequest } from "./route-request.ts";
 import { withSkills } from "./with-skills.ts";
 
 export interface RunPreparerDeps extends Pick<RunRules, "policies" | "routing"> {

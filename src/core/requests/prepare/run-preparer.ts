@@ -1,7 +1,13 @@
 import { newId, type TeamId } from "../../basics/ids.ts";
 import type { Viewer } from "../../model/people/principal.ts";
 import { allowsSharing, type ShareAccess } from "../../model/people/share-link.ts";
-import { requireAllowed, stricter, type Verdict } from "../../model/policies/evaluate-policies.ts";
+import {
+  type RequiredApproval,
+  requireAllowed,
+  requiredApproval,
+  stricter,
+  type Verdict,
+} from "../../model/policies/evaluate-policies.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import type { Approval, Run, RunConfig, RunDefinition } from "../../model/runs/run.ts";
 import { requireRunRepository } from "../../model/runs/run-repository.ts";
@@ -9,15 +15,9 @@ import { requireMcpServers } from "../../model/secrets/require-mcp-servers.ts";
 import { type KeptValues, withSealedValues } from "../../model/secrets/sealed-values.ts";
 import type { WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
 import type { InputFile } from "../../model/workspaces/input-file.ts";
-import {
-  hashed,
-  newApproval,
-  type RequiredApproval,
-  readRequestInputs,
-  requiredApproval,
-} from "../../runs/approval.ts";
+import { hashed, newApproval, readRequestInputs } from "../../runs/approval.ts";
 import { resolveExecuted } from "../../runs/executed/resolve-executed.ts";
-import { policyEvaluator } from "../../team/policies/policy-evaluator.ts";
+import { policyEvaluator } from "../../team/policies/run-rules.ts";
 import { type AgentChoice, type NewRun, originOf } from "./new-run.ts";
 import { CONFIG_STEPS, ROUTING_STEPS, type RunPreparerDeps, takeSteps } from "./request-steps.ts";
 import { requirePullRequestAccess } from "./require-access.ts";

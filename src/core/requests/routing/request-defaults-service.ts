@@ -1,12 +1,12 @@
 import type { Clock } from "../../basics/clock.ts";
-import type { Digest } from "../../basics/digest.ts";
+import type { Digest } from "../../basics/crypto.ts";
 import { idOfDigest, type PrincipalId, type TeamId } from "../../basics/ids.ts";
 import type { DefaultsScope } from "../../model/defaults/request-defaults.ts";
 import { auditContextOf } from "../../model/people/audit.ts";
 import type { Principal } from "../../model/people/principal.ts";
 import type { RunConfig } from "../../model/runs/run.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
-import type { ConfigDefault } from "./routed-config.ts";
+import type { ConfigDefault } from "../prepare/new-run.ts";
 
 export interface RequestDefaultsDeps {
   readonly storage: Pick<Storage, "atomically" | "requestDefaults">;

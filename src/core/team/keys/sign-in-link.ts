@@ -1,5 +1,5 @@
 import type { Clock } from "../../basics/clock.ts";
-import type { Digest } from "../../basics/digest.ts";
+import type { Digest } from "../../basics/crypto.ts";
 import { idOfDigest, newId } from "../../basics/ids.ts";
 import type { Principal } from "../../model/people/principal.ts";
 import type { SignInLinkStore } from "../../ports/stores/sign-in-link-store.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../basics/clock.ts";
+import type { SecretBox } from "../../basics/crypto.ts";
 import type { Log } from "../../basics/log.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
 import { renewalOwner, type SignIn } from "../../model/people/sign-in.ts";
 import { PROOF_MS } from "../../model/people/sign-in-holder.ts";
 import type { ProvenAccount, Renewal, SignInProvider } from "../../ports/sign-in-provider.ts";

@@ -1,4 +1,4 @@
-import type { SecretBox } from "../../basics/secret-box.ts";
+import type { SecretBox } from "../../basics/crypto.ts";
 import type { TeamAccess } from "../../model/repositories/repository-name.ts";
 import { isGitToken } from "../../model/secrets/git-token.ts";
 import { openSecret } from "../../model/secrets/open-secret.ts";

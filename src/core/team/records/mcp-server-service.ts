@@ -1,7 +1,7 @@
 import type { Clock } from "../../basics/clock.ts";
+import type { SecretBox } from "../../basics/crypto.ts";
 import { AppError, invalidMember } from "../../basics/errors.ts";
 import { newId } from "../../basics/ids.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
 import type { Viewer } from "../../model/people/principal.ts";
 import type { McpServerConfig } from "../../model/runs/run.ts";
 import {

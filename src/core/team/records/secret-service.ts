@@ -1,7 +1,7 @@
 import type { Clock } from "../../basics/clock.ts";
+import type { SecretBox } from "../../basics/crypto.ts";
 import { AppError } from "../../basics/errors.ts";
 import { newId } from "../../basics/ids.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
 import { isTeamOwned, type Owned, ownerOf } from "../../model/people/ownership.ts";
 import type { Viewer } from "../../model/people/principal.ts";
 import { isGitToken } from "../../model/secrets/git-token.ts";

@@ -1,6 +1,6 @@
+import type { SecretBox } from "../../basics/crypto.ts";
 import { invalidMember } from "../../basics/errors.ts";
 import { newId } from "../../basics/ids.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
 import type { RunDefinition } from "../../model/runs/run.ts";
 import { secretOwner, type WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
 import type { WebhookClient } from "../../ports/webhook-client.ts";

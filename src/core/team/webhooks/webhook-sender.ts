@@ -1,6 +1,6 @@
 import type { Clock } from "../../basics/clock.ts";
+import type { SecretBox } from "../../basics/crypto.ts";
 import type { Log } from "../../basics/log.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
 import { secretOwner, validSecrets } from "../../model/webhooks/webhook-endpoint.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { TakenWebhook } from "../../ports/stores/webhook-stores.ts";

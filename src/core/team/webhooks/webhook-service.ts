@@ -1,8 +1,8 @@
 import type { Clock } from "../../basics/clock.ts";
+import type { SecretBox } from "../../basics/crypto.ts";
 import { defined } from "../../basics/defined.ts";
 import { AppError, invalidMember } from "../../basics/errors.ts";
 import { newId, type PrincipalId, type TeamId } from "../../basics/ids.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
 import type { WebhookEventType } from "../../model/webhooks/event-types.ts";
 import {
   newWebhookSecret,

@@ -1,7 +1,7 @@
 import { cleaned } from "../../basics/clean-text.ts";
+import { withTimeout } from "../../basics/clock.ts";
 import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
-import { withTimeout } from "../../basics/with-timeout.ts";
 import type { GatheredContext } from "../../ports/thread-adapter.ts";
 import type { InboxDeps, MessageContext } from "./message-context.ts";
 import { parseCommand } from "./parse-command.ts";

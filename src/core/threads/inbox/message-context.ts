@@ -22,7 +22,7 @@ import type { PullRequestReader } from "../../requests/pull-request-reader.ts";
 import type { RequestDefaultsService } from "../../requests/routing/request-defaults-service.ts";
 import type { RunService } from "../../requests/run-service.ts";
 import type { InstallationHealth } from "../../team/people/installation-health.ts";
-import type { RuleCache } from "../../team/policies/rule-cache.ts";
+import type { RuleCache } from "../../team/policies/run-rules.ts";
 
 export interface InboxDeps {
   readonly storage: Pick<

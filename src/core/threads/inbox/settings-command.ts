@@ -5,7 +5,7 @@ import type { Principal } from "../../model/people/principal.ts";
 import type { RunConfig } from "../../model/runs/run.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { RequestDefaultsService } from "../../requests/routing/request-defaults-service.ts";
-import { isPlaced, withoutPlace } from "../../requests/routing/routed-config.ts";
+import { isPlaced, withoutPlace } from "../../requests/routing/route-request.ts";
 import type { RunService } from "../../requests/run-service.ts";
 import { OPTION_VALUE, parseOptions } from "./parse-command.ts";
 

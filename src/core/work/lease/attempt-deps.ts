@@ -1,7 +1,7 @@
 import type { Clock } from "../../basics/clock.ts";
+import type { SecretBox } from "../../basics/crypto.ts";
 import type { LeaseToken } from "../../basics/ids.ts";
 import type { Log } from "../../basics/log.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
 import type { PullRequestSetting, Run } from "../../model/runs/run.ts";
 import type { AgentRunner } from "../../ports/agent-runner.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";

@@ -1,5 +1,5 @@
+import type { SecretBox } from "../../basics/crypto.ts";
 import { AppError } from "../../basics/errors.ts";
-import type { SecretBox } from "../../basics/secret-box.ts";
 import { isTeamOwned } from "../../model/people/ownership.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import type { McpServerConfig, Run, RunConfig } from "../../model/runs/run.ts";

@@ -1,5 +1,5 @@
+import { withTimeout } from "../../basics/clock.ts";
 import { defined } from "../../basics/defined.ts";
-import { withTimeout } from "../../basics/with-timeout.ts";
 import type { AgentUpdate, PermissionRequest, TurnEnd } from "../../model/runs/agent-update.ts";
 import { isSameCopy } from "../../model/runs/executed-config.ts";
 import { refusalLine } from "../../model/runs/question-text.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { parseThreadKey } from "../../../../src/adapters/github/addresses.ts";
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
-import { parseThreadKey } from "../../../../src/adapters/github/thread-key.ts";
 import type {
   InboundMessage,
   InboxEvent,

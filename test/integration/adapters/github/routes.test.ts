@@ -1,8 +1,8 @@
 import { createHmac, randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { webhookRoutes } from "../../../../src/adapters/github/routes.ts";
-import { WebhookArrivals } from "../../../../src/adapters/webhook-arrivals.ts";
+import { webhookRoutes } from "../../../../src/adapters/github/webhook.ts";
+import { WebhookArrivals } from "../../../../src/adapters/webhook-route.ts";
 import type { Accepted } from "./github-fixture.ts";
 
 const SECRETS = ["new secret", "old secret"];

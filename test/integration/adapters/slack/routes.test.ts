@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import Fastify, { type FastifyInstance, type InjectOptions } from "fastify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSlackAdapter } from "../../../../src/adapters/slack/index.ts";
-import { systemClock } from "../../../../src/app/system-clock.ts";
+import { systemClock } from "../../../../src/app/system.ts";
 import type { InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
 
 type Stored = Omit<InboxEvent, "id" | "receivedAt">;

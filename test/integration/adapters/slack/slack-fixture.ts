@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import Fastify, { type FastifyInstance } from "fastify";
 import { expect } from "vitest";
 import { createSlackAdapter, type SlackDeps } from "../../../../src/adapters/slack/index.ts";
-import { systemClock } from "../../../../src/app/system-clock.ts";
+import { systemClock } from "../../../../src/app/system.ts";
 import { AppError } from "../../../../src/core/basics/errors.ts";
 import { newId, type RunId } from "../../../../src/core/basics/ids.ts";
 import type { Notice, RunCard } from "../../../../src/core/model/threads/notice.ts";

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { translate } from "../../../../src/adapters/github/translate.ts";
-import { readWebhookRequest } from "../../../../src/adapters/github/webhook-request.ts";
+import { readWebhookRequest } from "../../../../src/adapters/github/webhook.ts";
 import { AppError } from "../../../../src/core/basics/errors.ts";
 import type { InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
 import { asRecord, isRecord, type JsonRecord } from "../../../support/json.ts";

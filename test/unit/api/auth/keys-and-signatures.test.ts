@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createKeyHasher, newApiKey } from "../../../../src/api/auth/api-keys.ts";
 import { SessionCookies } from "../../../../src/api/auth/session-cookie.ts";
 import { Signer } from "../../../../src/api/http/signer.ts";
-import { systemClock } from "../../../../src/app/system-clock.ts";
+import { systemClock } from "../../../../src/app/system.ts";
 
 const KEY_HASH = createKeyHasher("s")("a key");
 

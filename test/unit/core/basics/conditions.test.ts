@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { containsOne, isAmong, matchesOneGlob } from "../../../../src/core/basics/conditions.ts";
+import { containsOne, isAmong, matchesOneGlob } from "../../../../src/core/model/policies/rule.ts";
 
 describe("a condition with a list of values", () => {
   test("an absent list of values matches everything", () => {

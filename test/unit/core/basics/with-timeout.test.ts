@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withTimeout } from "../../../../src/core/basics/with-timeout.ts";
+import { withTimeout } from "../../../../src/core/basics/clock.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 test("work that ends in time returns its result and leaves no timer", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { sha256 } from "../../../../src/app/sha256.ts";
+import { sha256 } from "../../../../src/app/system.ts";
 import { AppError, type ErrorCode } from "../../../../src/core/basics/errors.ts";
 import { type LeaseToken, newId, type RunId } from "../../../../src/core/basics/ids.ts";
 import type { Principal } from "../../../../src/core/model/people/principal.ts";

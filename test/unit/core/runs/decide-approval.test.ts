@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { PrincipalId } from "../../../../src/core/basics/ids.ts";
 import type { Approval, Run } from "../../../../src/core/model/runs/run.ts";
+import { newRunAggregate } from "../../../../src/core/requests/prepare/new-run.ts";
 import { decideApproval, findApproval } from "../../../../src/core/runs/decide-approval.ts";
 import { decideCancel } from "../../../../src/core/runs/decide-cancel.ts";
 import { decideFollowUp } from "../../../../src/core/runs/decide-follow-up.ts";
-import { newRunAggregate } from "../../../../src/core/runs/new-run-aggregate.ts";
 import { APPROVAL_TOOLS, anApproval, anOrigin } from "../../../support/run-builders.ts";
 import { anEdit } from "./edit.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { EnvironmentConfigSchema } from "../../../../../src/api/schemas/environment.ts";
 import { AmbientAgentConfig, Harness, McpServerConfig } from "../../../../../src/api/schemas/run-config.ts";
-import { sha256 } from "../../../../../src/app/sha256.ts";
+import { sha256 } from "../../../../../src/app/system.ts";
 import {
   detailsOf,
   EXECUTED,

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { RoutingMatch } from "../../../../../src/core/model/defaults/routing-rule.ts";
-import { type RoutedRequest, route } from "../../../../../src/core/requests/routing/route.ts";
-import { routedConfig } from "../../../../../src/core/requests/routing/routed-config.ts";
+import {
+  type RoutedRequest,
+  route,
+  routedConfig,
+} from "../../../../../src/core/requests/routing/route-request.ts";
 import { aRoutingRule } from "../../../../support/rule-builders.ts";
 
 const REQUEST: RoutedRequest = {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../../../src/core/basics/ids.ts";
 import { FIRST_TEAM } from "../../../../../src/core/model/people/team.ts";
 import type { Rule } from "../../../../../src/core/model/policies/rule.ts";
-import { RuleCache } from "../../../../../src/core/team/policies/rule-cache.ts";
+import { RuleCache } from "../../../../../src/core/team/policies/run-rules.ts";
 import { ManualClock } from "../../../../support/manual-clock.ts";
 import { InMemoryPubSub } from "../../../../support/memory/in-memory-pubsub.ts";
 import { aPolicy } from "../../../../support/rule-builders.ts";

@@ -1,6 +1,6 @@
+import type { SecretBox } from "../../../../../src/core/basics/crypto.ts";
 import { newId, type RunId } from "../../../../../src/core/basics/ids.ts";
 import type { Log } from "../../../../../src/core/basics/log.ts";
-import type { SecretBox } from "../../../../../src/core/basics/secret-box.ts";
 import type { RunEventBody } from "../../../../../src/core/model/runs/events.ts";
 import type { Run, RunDefinition } from "../../../../../src/core/model/runs/run.ts";
 import type { NewWebhookDelivery } from "../../../../../src/core/model/webhooks/webhook-delivery.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from "vitest";
-import { sha256 } from "../../../../../src/app/sha256.ts";
+import { sha256 } from "../../../../../src/app/system.ts";
 import { AppError } from "../../../../../src/core/basics/errors.ts";
 import type { RequestFile } from "../../../../../src/core/model/workspaces/input-file.ts";
 import { aPolicy } from "../../../../support/rule-builders.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import { sha256 } from "../../../../../src/app/sha256.ts";
+import { sha256 } from "../../../../../src/app/system.ts";
 import { FIRST_TEAM } from "../../../../../src/core/model/people/team.ts";
 import { type NamedFinding, ok, warn } from "../../../../../src/core/ports/check.ts";
 import { runRules } from "../../../../../src/core/team/policies/run-rules.ts";

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { inheritConfig } from "../../../../../src/core/requests/prepare/inherit-config.ts";
-import { withoutPlace } from "../../../../../src/core/requests/routing/routed-config.ts";
+import { inheritConfig, withoutPlace } from "../../../../../src/core/requests/routing/route-request.ts";
 import { planOf } from "../../../../../src/core/runs/executed/workspace-plan.ts";
 import { CoreHarness } from "../../../../support/core-harness.ts";
 import { quiet } from "../../../../support/manual-clock.ts";

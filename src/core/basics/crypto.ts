@@ -11,3 +11,6 @@ export interface SecretBox {
   /** Throws when `sealed` was changed, belongs to another owner, or was sealed with an unknown key. */
   open(sealed: string, owner: string): string;
 }
+
+/** The SHA-256 of a text (as UTF-8) or of bytes, as lower-case hexadecimal digits. */
+export type Digest = (content: string | Uint8Array) => string;
