@@ -2,9 +2,9 @@ import type { UsersInfoResponse, WebClient } from "@slack/web-api";
 import { defined } from "../../core/basics/defined.ts";
 import type { Role } from "../../core/model/policies/policy.ts";
 import type { Authorization, InboundMessage } from "../../core/ports/thread-adapter.ts";
+import { userIdOf } from "./addresses.ts";
 import { callSlack } from "./client.ts";
 import { slackCodeOf } from "./errors.ts";
-import { userIdOf } from "./thread-key.ts";
 
 type User = NonNullable<UsersInfoResponse["user"]>;
 

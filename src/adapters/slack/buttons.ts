@@ -6,8 +6,8 @@ import type { PermissionOption } from "../../core/model/runs/agent-update.ts";
 import type { CardQuestion, TurnFiles } from "../../core/model/threads/notice.ts";
 import type { ButtonAction } from "../../core/ports/thread-adapter.ts";
 import type { ChoiceOption, ChoiceSearch } from "../../core/threads/inbox/environment-choice.ts";
+import { authorSubject } from "./addresses.ts";
 import { defuseLine } from "./defuse.ts";
-import { authorSubject } from "./thread-key.ts";
 
 const OPEN = "errand_open";
 const CANCEL = "errand_cancel";

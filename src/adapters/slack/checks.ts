@@ -6,12 +6,12 @@ import type { AdapterFacts } from "../../core/ports/adapter-facts.ts";
 import { type Check, fail, ok, warn } from "../../core/ports/check.ts";
 import { clockCheck, eventsCheck, explained, shared } from "../platform-checks.ts";
 import type { WebhookArrivals } from "../webhook-route.ts";
+import { parseThreadKey } from "./addresses.ts";
 import { BOT_SCOPES, OPTIONAL_BOT_SCOPES } from "./app-manifest.ts";
 import { methodUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
 import { remedyOf } from "./errors.ts";
 import type { Receiver } from "./receiver.ts";
-import { parseThreadKey } from "./thread-key.ts";
 
 /** Below the time that the doctor waits for a check. */
 const ANSWER_LIMIT_MS = 4_000;

@@ -4,12 +4,12 @@ import { parseJson } from "../../core/basics/parse-json.ts";
 import type { InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
 import { parseCommand } from "../../core/threads/inbox/parse-command.ts";
 import type { PrivateCommand } from "../../core/threads/inbox/private-commands.ts";
+import { authorSubject, isDirect, threadKeyOf } from "./addresses.ts";
 import { authorize } from "./authorize.ts";
 import { callSlack } from "./client.ts";
 import type { Bot } from "./identity.ts";
 import type { SlashCommand } from "./payload.ts";
 import { provenanceOf } from "./provenance.ts";
-import { authorSubject, isDirect, threadKeyOf } from "./thread-key.ts";
 
 /**
  * A task that was given as a slash command. A command has no message and no thread, so its run is in the direct

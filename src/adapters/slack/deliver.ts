@@ -2,12 +2,12 @@ import type { WebClient } from "@slack/web-api";
 import type { Notice, TurnOutcome } from "../../core/model/threads/notice.ts";
 import type { Delivery, Receipt } from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
+import { parseReceipt, parseThreadKey, receiptOf, type Shown, userIdOf } from "./addresses.ts";
 import type { Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";
 import { ignoreCode, ignoreRefusals } from "./errors.ts";
 import type { Posts } from "./posts.ts";
 import { render } from "./render.ts";
-import { parseReceipt, parseThreadKey, receiptOf, type Shown, userIdOf } from "./thread-key.ts";
 import type { Uploads } from "./uploads.ts";
 
 const SEEN = "eyes";

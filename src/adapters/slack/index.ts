@@ -10,6 +10,7 @@ import type { ReceivedEvent, ThreadAdapter } from "../../core/ports/thread-adapt
 import type { ChoiceOption, ChoiceSearch } from "../../core/threads/inbox/environment-choice.ts";
 import type { PrivateCommand } from "../../core/threads/inbox/private-commands.ts";
 import { WebhookArrivals } from "../webhook-route.ts";
+import { locationOf, parseReceipt, parseThreadKey, permalinkOf } from "./addresses.ts";
 import { partsOf } from "./answer-parts.ts";
 import { authorize } from "./authorize.ts";
 import { menuOptions } from "./buttons.ts";
@@ -29,7 +30,6 @@ import { Receiver, type ReceiverDeps } from "./receiver.ts";
 import { slackSignIn } from "./sign-in.ts";
 import { SocketMode } from "./socket-mode.ts";
 import { readThread, unreadThread } from "./thread-context.ts";
-import { locationOf, parseReceipt, parseThreadKey, permalinkOf } from "./thread-key.ts";
 import { translate, translateRemoval } from "./translate.ts";
 import { Uploads } from "./uploads.ts";
 import { webhookRoutes } from "./webhook.ts";

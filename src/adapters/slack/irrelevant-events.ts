@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { isDirect } from "./addresses.ts";
 import { MENTION_START } from "./mention.ts";
-import { isDirect } from "./thread-key.ts";
 import { STOP_REACTION } from "./translate.ts";
 
 const unthreadedSchema = z.object({

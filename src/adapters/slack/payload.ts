@@ -3,8 +3,8 @@ import { z } from "zod";
 import { cleaned } from "../../core/basics/clean-text.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import type { ReceivedEvent } from "../../core/ports/thread-adapter.ts";
+import { isDirect } from "./addresses.ts";
 import { isIrrelevant } from "./irrelevant-events.ts";
-import { isDirect } from "./thread-key.ts";
 
 const NAME_LENGTH_MAX = 255;
 

@@ -4,11 +4,11 @@ import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { ThreadKey } from "../../core/basics/ids.ts";
 import type { Delivery } from "../../core/ports/thread-adapter.ts";
+import { parseThreadKey, type Shown } from "./addresses.ts";
 import { hasMarker, type Marker, type Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";
 import { ignoreCode, ignoreRefusals, refusalClassOf } from "./errors.ts";
 import type { Bot, BotIdentity } from "./identity.ts";
-import { parseThreadKey, type Shown } from "./thread-key.ts";
 
 const PAGE_SIZE = 200;
 const MAX_PAGES = 20;

@@ -1,7 +1,7 @@
 import { defined } from "../../core/basics/defined.ts";
 import type { InboundMessage } from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
-import type { Location } from "./thread-key.ts";
+import type { Location } from "./addresses.ts";
 
 /** Members of another organization read a channel that is shared with it. A thread of unknown origin counts as one. */
 export function isPublic(provenance: Readonly<Record<string, unknown>> | undefined): boolean {

@@ -3,11 +3,11 @@ import { defined } from "../../core/basics/defined.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import { type ProvenAccount, type SignInProvider, unproven } from "../../core/ports/sign-in-provider.ts";
 import { oauthSignIn } from "../oauth-sign-in.ts";
+import { authorSubject } from "./addresses.ts";
 import { authorize } from "./authorize.ts";
 import { type ClientDeps, type createClient, methodUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
 import type { BotIdentity } from "./identity.ts";
-import { authorSubject } from "./thread-key.ts";
 
 const claims = z.object({
   aud: z.string(),

@@ -8,13 +8,13 @@ import type {
   InboundMessage,
   MessageFile,
 } from "../../core/ports/thread-adapter.ts";
+import { parseThreadKey } from "./addresses.ts";
 import { callSlack } from "./client.ts";
 import type { Bot } from "./identity.ts";
 import { parseFile } from "./incoming-message.ts";
 import { hasMention, readableText, withoutMention } from "./mention.ts";
 import { contentOf, plainName } from "./message-content.ts";
 import { userNames } from "./names.ts";
-import { parseThreadKey } from "./thread-key.ts";
 
 type ThreadMessage = NonNullable<ConversationsRepliesResponse["messages"]>[number] & { readonly ts: string };
 

@@ -4,6 +4,7 @@ import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import type { Author, InboundMessage, InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
+import { authorSubject, isDirect, messageIdOf, permalinkOf, threadKeyOf } from "./addresses.ts";
 import { parseButton } from "./buttons.ts";
 import { remedyOf } from "./errors.ts";
 import type { Bot } from "./identity.ts";
@@ -16,7 +17,6 @@ import {
   withoutMention,
 } from "./mention.ts";
 import { provenanceOf } from "./provenance.ts";
-import { authorSubject, isDirect, messageIdOf, permalinkOf, threadKeyOf } from "./thread-key.ts";
 
 const MESSAGE_EVENTS: ReadonlySet<string> = new Set<types.SlackEvent["type"]>(["app_mention", "message"]);
 const REACTION: types.SlackEvent["type"] = "reaction_added";

@@ -2,13 +2,13 @@ import type { FilesCompleteUploadExternalArguments, WebClient } from "@slack/web
 import { AppError } from "../../core/basics/errors.ts";
 import type { AttachedFile, Notice } from "../../core/model/threads/notice.ts";
 import type { Delivery } from "../../core/ports/thread-adapter.ts";
+import { parseReceipt, parseThreadKey, type Shown } from "./addresses.ts";
 import { callSlack } from "./client.ts";
 import { defuseLine, defuseMrkdwn } from "./defuse.ts";
 import { refusalClassOf, slackCodeOf } from "./errors.ts";
 import { type DownloadDeps, isOfSlack } from "./message-files.ts";
 import type { Posts } from "./posts.ts";
 import { render } from "./render.ts";
-import { parseReceipt, parseThreadKey, type Shown } from "./thread-key.ts";
 
 const UPLOAD_TIMEOUT_MS = 30_000;
 const MAX_NAME = 200;
