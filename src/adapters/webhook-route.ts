@@ -61,9 +61,9 @@ export class DeliveryProblem {
 const NOT_STORED = new DeliveryProblem(503, "The event could not be stored. Deliver it again.");
 
 /** Serves the webhook of an adapter, in a scope of its own, so that only these bodies stay unparsed. */
-export function webhookRoute<Received extends { readonly kind: string; readonly event?: ReceivedEvent }>(
-  webhook: Webhook<Received>,
-): FastifyPluginAsync {
+export function webhookRoute<
+  Received extends { readonly kind: string; readonly event?: Partial<ReceivedEvent> },
+>(webhook: Webhook<Received>): FastifyPluginAsync {
   const { bodyLimitBytes: bodyLimit, path } = webhook;
   return async (server) => {
     keepBodiesRaw(server, webhook.refused);

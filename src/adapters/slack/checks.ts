@@ -11,7 +11,7 @@ import { BOT_SCOPES, OPTIONAL_BOT_SCOPES } from "./app-manifest.ts";
 import { methodUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
 import { remedyOf } from "./errors.ts";
-import type { Receiver } from "./receiver.ts";
+import type { Ingest } from "./ingest.ts";
 
 /** Below the time that the doctor waits for a check. */
 const ANSWER_LIMIT_MS = 4_000;
@@ -32,13 +32,13 @@ export interface CheckDeps {
   readonly arrivals: WebhookArrivals;
   readonly facts: AdapterFacts;
   readonly fetch: Fetch;
-  readonly receiver: Pick<Receiver, "droppedAt">;
+  readonly ingest: Pick<Ingest, "droppedAt">;
 }
 
 /** The checks of the app in its workspace. */
 export function slackChecks(
   config: SlackConfig,
-  { arrivals, facts, fetch, receiver }: CheckDeps,
+  { arrivals, facts, fetch, ingest }: CheckDeps,
 ): readonly Check[] {
   const ask = shared(() => askWhoWeAre(config, fetch));
   return [
@@ -51,7 +51,7 @@ export function slackChecks(
       () => facts.now(),
     ),
     ...(config.signingSecret === undefined ? [] : [webhookCheck(arrivals, facts)]),
-    droppedCheck(receiver, facts),
+    droppedCheck(ingest, facts),
     channelsCheck(facts),
   ];
 }
@@ -72,11 +72,11 @@ function webhookCheck(arrivals: WebhookArrivals, facts: AdapterFacts): Check {
 }
 
 /** Slack tells an app when it drops its events: https://docs.slack.dev/reference/events/app_rate_limited */
-function droppedCheck(receiver: CheckDeps["receiver"], facts: AdapterFacts): Check {
+function droppedCheck(ingest: CheckDeps["ingest"], facts: AdapterFacts): Check {
   return {
     name: "slack_rate_limit",
     async run() {
-      const { droppedAt } = receiver;
+      const { droppedAt } = ingest;
       if (droppedAt === undefined || facts.now().getTime() - droppedAt.getTime() > DROPPED_MS) {
         return ok("Slack has not said lately that it dropped events.");
       }

@@ -11,15 +11,12 @@ export interface ClientDeps {
   readonly fetch?: WebClientOptions["fetch"];
 }
 
-/**
- * Slack's Web API. The library neither retries nor limits the rate, because posting is not idempotent. Only the
- * outbox tries again, after it looked for the message of the earlier try.
- */
-export function createClient(
-  { apiUrl, botToken }: Pick<SlackConfig, "apiUrl"> & Partial<Pick<SlackConfig, "botToken">>,
+/** As in `createClient`, for the clients that Bolt makes. */
+export function clientOptions(
+  { apiUrl }: Pick<SlackConfig, "apiUrl">,
   { clock, fetch = globalThis.fetch }: ClientDeps,
-): WebClient {
-  return new WebClient(botToken, {
+) {
+  return {
     slackApiUrl: apiUrl,
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
@@ -27,7 +24,18 @@ export function createClient(
     timeout: REQUEST_TIMEOUT_MS,
     logger: SILENT_LOGGER,
     fetch: respectRetryAfter(fetch, clock),
-  });
+  } satisfies WebClientOptions;
+}
+
+/**
+ * Slack's Web API. The library neither retries nor limits the rate, because posting is not idempotent. Only the
+ * outbox tries again, after it looked for the message of the earlier try.
+ */
+export function createClient(
+  { apiUrl, botToken }: Pick<SlackConfig, "apiUrl"> & Partial<Pick<SlackConfig, "botToken">>,
+  deps: ClientDeps,
+): WebClient {
+  return new WebClient(botToken, clientOptions({ apiUrl }, deps));
 }
 
 /** The address of a method, for the calls that the library does not make. */

@@ -1,7 +1,6 @@
 import type { WebClient } from "@slack/web-api";
 import { AppError } from "../../core/basics/errors.ts";
-import { parseJson } from "../../core/basics/parse-json.ts";
-import type { InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
+import type { Translation } from "../../core/ports/thread-adapter.ts";
 import { parseCommand } from "../../core/threads/inbox/parse-command.ts";
 import type { PrivateCommand } from "../../core/threads/inbox/private-commands.ts";
 import { authorSubject, isDirect, threadKeyOf } from "./addresses.ts";
@@ -15,11 +14,8 @@ import { provenanceOf } from "./provenance.ts";
  * A task that was given as a slash command. A command has no message and no thread, so its run is in the direct
  * conversation of the bot and the user. A control word is for the run there.
  */
-export async function translateCommand(event: InboxEvent, client: WebClient, bot: Bot): Promise<Translation> {
-  // The adapter itself wrote the body, after it had checked the signature.
-  const command = parseJson(event.body) as SlashCommand;
+export async function translateCommand(command: SlashCommand, client: WebClient): Promise<Translation> {
   const { channel: place, teamId, text: task, triggerId, userId } = command;
-  requireWorkspace(command, bot);
   const channel = isDirect(place) ? place : await openDirect(client, userId);
   const location = { teamId, channel, ts: triggerId, threadTs: undefined };
   return {
@@ -37,6 +33,21 @@ export async function translateCommand(event: InboxEvent, client: WebClient, bot
       provenance: provenanceOf(location, { userId, content: task, action: "commanded", version: triggerId }),
     },
   };
+}
+
+/** Reads the fields of a slash command. What could answer it later, such as its `response_url`, is dropped. */
+export function slashCommandOf(fields: Readonly<Record<string, unknown>>): SlashCommand {
+  const [teamId = "", channel = "", userId = "", words = "", triggerId = ""] = [
+    "team_id",
+    "channel_id",
+    "user_id",
+    "text",
+    "trigger_id",
+  ].map((name) => {
+    const value = fields[name];
+    return typeof value === "string" ? value : "";
+  });
+  return { teamId, channel, userId, text: words.trim(), triggerId };
 }
 
 /** Asks Slack who the author of a command is. */

@@ -16,23 +16,22 @@ import { authorize } from "./authorize.ts";
 import { menuOptions } from "./buttons.ts";
 import { slackChecks } from "./checks.ts";
 import { createClient } from "./client.ts";
-import { privateCommandOf, translateCommand } from "./command.ts";
+import { privateCommandOf } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { BotIdentity } from "./identity.ts";
+import { Ingest } from "./ingest.ts";
 import { readFiles } from "./message-files.ts";
 import { namesIn } from "./names.ts";
 import { PACE } from "./pace.ts";
-import { COMMAND_EVENT } from "./payload.ts";
 import { Posts } from "./posts.ts";
 import { isPublic } from "./provenance.ts";
-import { Receiver, type ReceiverDeps } from "./receiver.ts";
 import { slackSignIn } from "./sign-in.ts";
 import { SocketMode } from "./socket-mode.ts";
+import { StoredEvents } from "./stored-events.ts";
 import { readThread, unreadThread } from "./thread-context.ts";
-import { translate, translateRemoval } from "./translate.ts";
 import { Uploads } from "./uploads.ts";
-import { webhookRoutes } from "./webhook.ts";
+import { FastifyReceiver } from "./webhook.ts";
 
 export { readSlackConfig, type SlackConfig } from "./config.ts";
 
@@ -62,11 +61,12 @@ export interface SlackAdapter {
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: It connects the parts of the adapter, a line or two for each.
 export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackAdapter {
-  const { accept, log } = deps;
+  const { log } = deps;
   const client = createClient(config, deps);
   const identity = new BotIdentity(client);
   const posts = new Posts(client, identity);
   const uploads = new Uploads({ ...deps, apiUrl: config.apiUrl, client, posts });
+  const events = new StoredEvents(config, { ...deps, client, identity });
   const adapter: ThreadAdapter = {
     name: "slack",
     traits: {
@@ -82,14 +82,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
         return identity.trigger;
       },
     },
-    translate: async (event) => {
-      const removal = translateRemoval(event);
-      if (removal !== undefined) {
-        return removal;
-      }
-      const bot = await identity.get();
-      return event.name === COMMAND_EVENT ? translateCommand(event, client, bot) : translate(event, bot);
-    },
+    translate: (event) => events.translate(event),
     authorize: (message) => authorize(client, message),
     gather: async (message, purpose) => {
       const bot = await identity.get();
@@ -110,35 +103,33 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     },
   };
   const arrivals = new WebhookArrivals();
-  const answer: ReceiverDeps["answer"] = async (name, command) =>
-    deps.answerCommand(await privateCommandOf(name, command, { bot: await identity.get(), client }));
-  const receiver = new Receiver({
-    log,
-    accept,
-    answer,
+  const ingest = new Ingest(config, {
+    ...deps,
+    answer: async (name, command) =>
+      deps.answerCommand(await privateCommandOf(name, command, { bot: await identity.get(), client })),
     trigger: () => identity.trigger,
     learnTrigger: () => identity.get(),
     optionsOf: (request) => menuOptions(request, deps.searchChoices),
   });
   const { apiUrl, appToken, oauth, signingSecret } = config;
+  const receiver =
+    signingSecret === undefined ? undefined : new FastifyReceiver({ arrivals, signingSecret, log });
+  const socketMode =
+    appToken === undefined
+      ? undefined
+      : new SocketMode({
+          log,
+          clock: deps.clock,
+          client: createClient({ apiUrl, botToken: appToken }, deps),
+          isEncrypted: new URL(apiUrl).protocol === "https:",
+        });
+  receiver?.init(ingest);
+  socketMode?.init(ingest);
   return {
     adapter,
-    ...defined({
-      routes:
-        signingSecret !== undefined ? webhookRoutes({ arrivals, signingSecret, receiver, log }) : undefined,
-      socketMode:
-        appToken !== undefined
-          ? new SocketMode({
-              receiver,
-              log,
-              clock: deps.clock,
-              client: createClient({ apiUrl, botToken: appToken }, deps),
-              isEncrypted: new URL(apiUrl).protocol === "https:",
-            })
-          : undefined,
-    }),
+    ...defined({ routes: receiver?.routes, socketMode }),
     checks: (facts) =>
-      slackChecks(config, { arrivals, facts, receiver, fetch: deps.fetch ?? globalThis.fetch }),
+      slackChecks(config, { arrivals, facts, ingest, fetch: deps.fetch ?? globalThis.fetch }),
     ...defined({ signIn: oauth ? slackSignIn({ apiUrl, oauth }, { ...deps, client, identity }) : undefined }),
   };
 }

@@ -1,3 +1,4 @@
+import type { Receiver } from "@slack/bolt";
 import type { WebClient } from "@slack/web-api";
 import { z } from "zod";
 import type { Clock, Stop } from "../../core/basics/clock.ts";
@@ -5,15 +6,14 @@ import { AppError, Misconfigured } from "../../core/basics/errors.ts";
 import type { Log } from "../../core/basics/log.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import { type Check, type Finding, fail, ok, warn } from "../../core/ports/check.ts";
+import type { EventSink } from "./bolt-app.ts";
 import { callSlack } from "./client.ts";
-import { readCommand, readEvent, readInteraction, type SlackPayload } from "./payload.ts";
-import type { Receiver } from "./receiver.ts";
+import { type EventFacts, MalformedEvent } from "./ingest.ts";
 import { type ConnectionListener, SocketConnection } from "./socket-connection.ts";
 
 export interface SocketModeDeps {
   /** With the app's token. */
   readonly client: WebClient;
-  readonly receiver: Pick<Receiver, "take">;
   readonly clock: Clock;
   readonly log: Log;
   /** Only emulators are without TLS. */
@@ -37,15 +37,16 @@ const envelopeSchema = z.object({
 type Envelope = z.infer<typeof envelopeSchema>;
 
 /**
- * Receives events over a WebSocket that Errand opens, so that Slack needs no address of it. An envelope is acknowledged
+ * A Receiver of Bolt: receives events over a WebSocket that Errand opens, so that Slack needs no address of it. An envelope is acknowledged
  * after it was stored; without an acknowledgement Slack sends it again, to any connection of the app
  * (https://docs.slack.dev/apis/events-api/using-socket-mode).
  */
-export class SocketMode implements ConnectionListener {
+export class SocketMode implements Receiver, ConnectionListener {
   readonly #deps: SocketModeDeps;
   readonly #open = new Set<SocketConnection>();
   /** The connection that Slack has greeted last. */
   #current: SocketConnection | undefined;
+  #app: EventSink | undefined;
   #isOpening = false;
   #isStopped = false;
   #stopPause: Stop | undefined;
@@ -60,7 +61,11 @@ export class SocketMode implements ConnectionListener {
     return { name: "slack_socket_mode", run: async () => this.#finding };
   }
 
-  start(): void {
+  init(app: EventSink): void {
+    this.#app = app;
+  }
+
+  async start(): Promise<void> {
     void this.#connect();
   }
 
@@ -184,34 +189,35 @@ export class SocketMode implements ConnectionListener {
   }
 
   async #acknowledge(connection: SocketConnection, envelope: Envelope): Promise<void> {
-    const { accepts_response_payload: takesAnswer, envelope_id: id } = envelope;
+    const { accepts_response_payload: takesAnswer, envelope_id: id, payload, type } = envelope;
+    const facts: EventFacts = {};
+    const ack = async (answer?: object) => {
+      const response = takesAnswer === true && answer !== undefined ? { payload: answer } : {};
+      connection.send(JSON.stringify({ envelope_id: id, ...response }));
+    };
     try {
-      const payload = payloadOf(envelope);
-      if (payload.kind === "malformed") {
+      const body = looseObject.safeParse(payload).data;
+      if (body === undefined || !ENVELOPES.has(type)) {
+        throw new MalformedEvent();
+      }
+      const customProperties = { raw: JSON.stringify(payload), facts };
+      // Over Socket Mode, a command need not have its name.
+      const sent = type === "slash_commands" ? { command: "/errand", ...body } : body;
+      await this.#app?.processEvent({ body: sent, ack, customProperties });
+      if (facts.isNew !== undefined) {
+        this.#deps.log.info("slack.socket.stored", { ...facts });
+      }
+    } catch (error) {
+      if (error instanceof MalformedEvent) {
         // Sent again it would be the same.
         this.#deps.log.warn("slack.socket.unreadable");
+        await ack();
+        return;
       }
-      const { body, stored } = payload.kind === "malformed" ? {} : await this.#deps.receiver.take(payload);
-      if (stored !== undefined) {
-        this.#deps.log.info("slack.socket.stored", stored);
-      }
-      const answer = takesAnswer === true && body !== undefined ? { payload: body } : {};
-      connection.send(JSON.stringify({ envelope_id: id, ...answer }));
-    } catch (error) {
       this.#deps.log.warn("slack.socket.not_stored", { error });
     }
   }
 }
 
-function payloadOf({ payload, type }: Envelope): SlackPayload {
-  switch (type) {
-    case "events_api":
-      return readEvent(JSON.stringify(payload) ?? "");
-    case "interactive":
-      return readInteraction(JSON.stringify(payload) ?? "");
-    case "slash_commands":
-      return readCommand((name) => (payload as Readonly<Record<string, unknown>> | null | undefined)?.[name]);
-    default:
-      return { kind: "malformed" };
-  }
-}
+const looseObject = z.looseObject({});
+const ENVELOPES = new Set(["events_api", "interactive", "slash_commands"]);

@@ -1,9 +1,7 @@
-import type { BlockAction, types } from "@slack/bolt";
+import type { types } from "@slack/bolt";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import { AppError } from "../../core/basics/errors.ts";
-import { parseJson } from "../../core/basics/parse-json.ts";
-import type { Author, InboundMessage, InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
+import type { Author, InboundMessage, Translation } from "../../core/ports/thread-adapter.ts";
 import { authorSubject, isDirect, messageIdOf, permalinkOf, threadKeyOf } from "./addresses.ts";
 import { parseButton } from "./buttons.ts";
 import { remedyOf } from "./errors.ts";
@@ -18,13 +16,9 @@ import {
 } from "./mention.ts";
 import { provenanceOf } from "./provenance.ts";
 
-const MESSAGE_EVENTS: ReadonlySet<string> = new Set<types.SlackEvent["type"]>(["app_mention", "message"]);
-const REACTION: types.SlackEvent["type"] = "reaction_added";
 /** The reaction ❌ to a request stops its run. */
 export const STOP_REACTION = "x";
 const APP_UNINSTALLED: types.SlackEvent["type"] = "app_uninstalled";
-const TOKENS_REVOKED: types.SlackEvent["type"] = "tokens_revoked";
-const BUTTON: BlockAction["type"] = "block_actions";
 
 /** Subtypes of messages that a user wrote. All others are Slack's own notes: joins, topics, deletions. */
 const SPOKEN_SUBTYPES: ReadonlySet<string | undefined> = new Set([
@@ -42,16 +36,9 @@ const FILES_ONLY = "See the attached files.";
 const ATTACHED_ONLY = "See the attached messages.";
 
 const text = z.string().optional().catch(undefined);
-const withTeamId = z.object({ team_id: text }).optional().catch(undefined);
-const payloadSchema = z.object({
-  type: text,
+const envelopeSchema = z.object({
   event_id: text,
   is_ext_shared_channel: z.boolean().optional().catch(undefined),
-  team_id: text,
-  authorizations: z.array(withTeamId).optional().catch(undefined),
-  event: z.looseObject({ type: text }).optional().catch(undefined),
-  team: z.object({ id: text }).optional().catch(undefined),
-  user: withTeamId,
 });
 const reactionSchema = z.object({
   user: z.string(),
@@ -78,62 +65,25 @@ const buttonSchema = z.object({
   ),
 });
 
-/** Translates a stored event into what the user wants. Uses only the signed event and the identity of the bot. */
-export function translate({ name, body }: InboxEvent, bot: Bot): Translation {
-  const json: unknown = JSON.parse(body);
-  const payload = payloadSchema.parse(json);
-  const { event, event_id: eventId, is_ext_shared_channel: isShared } = payload;
-  if (event !== undefined) {
-    requireWorkspace(payload.authorizations?.[0]?.team_id ?? payload.team_id, bot);
-    if (event.type === REACTION) {
-      return translateReaction(event, bot);
-    }
-    if (MESSAGE_EVENTS.has(event.type ?? "")) {
-      return translateMessage(event, bot, { eventId, isShared });
-    }
-  } else if (payload.type === BUTTON) {
-    requireWorkspace(payload.team?.id ?? payload.user?.team_id, bot);
-    return translateButton(json, bot);
-  }
-  return ignored(`Slack's ${name} means nothing to Errand.`);
-}
-
 const removalSchema = z.object({
-  team_id: z.string(),
-  event: z.object({ tokens: z.object({ bot: z.array(z.string()).optional() }).optional() }),
+  type: z.string(),
+  tokens: z.object({ bot: z.array(z.string()).optional() }).optional(),
 });
 
-/**
- * What Slack says when the app lost its access. It is translated without the identity of the bot, because Slack refuses
- * to give that by then.
- */
-export function translateRemoval({ body, name }: InboxEvent): Translation | undefined {
-  const isUninstalled = name === APP_UNINSTALLED;
-  const parsed =
-    isUninstalled || name === TOKENS_REVOKED ? removalSchema.safeParse(parseJson(body)) : undefined;
-  if (!parsed?.success) {
-    return undefined;
-  }
-  const { event, team_id: installation } = parsed.data;
+/** The app lost its access. Slack refuses to say who the bot is by then. */
+export function translateRemoval(event: unknown, installation: string): Translation {
+  const { tokens, type } = removalSchema.parse(event);
+  const isUninstalled = type === APP_UNINSTALLED;
   // Tokens of users are not those of Errand.
-  if (!isUninstalled && (event.tokens?.bot ?? []).length === 0) {
+  if (!isUninstalled && (tokens?.bot ?? []).length === 0) {
     return ignored("Tokens that Errand does not use were revoked.");
   }
   const what = isUninstalled ? "The app was uninstalled from its workspace." : "The app's token was revoked.";
   return { kind: "removal", installation, reason: `${what} ${remedyOf("token_revoked")}` };
 }
 
-/** The token belongs to one workspace. Events of another workspace with the same app are refused. */
-function requireWorkspace(teamId: string | undefined, bot: Bot): void {
-  if (teamId === bot.teamId) {
-    return;
-  }
-  const message = "Errand is not set up for the workspace of this event.";
-  throw new AppError("integration_not_configured", message, { retryable: false, integrationName: "slack" });
-}
-
 /** The `app_mention` and `message` events of one message give the same translation. */
-function translateMessage(event: unknown, bot: Bot, envelope: Envelope): Translation {
+export function translateMessage(event: unknown, bot: Bot, body: unknown): Translation {
   const deleted = readDeletion(event);
   if (deleted !== undefined) {
     const { channel, ts, version } = deleted;
@@ -167,10 +117,13 @@ function translateMessage(event: unknown, bot: Bot, envelope: Envelope): Transla
   if (addressed === "reply" && startsWithOtherMention(incoming.text, bot.userId)) {
     return ignored("A reply that addresses another user.");
   }
-  return { kind: "message", message: messageOf({ ...incoming, userId }, { addressed, bot, ...envelope }) };
+  return {
+    kind: "message",
+    message: messageOf({ ...incoming, userId }, { addressed, bot, ...envelopeOf(body) }),
+  };
 }
 
-function translateReaction(event: unknown, bot: Bot): Translation {
+export function translateReaction(event: unknown, bot: Bot): Translation {
   const parsed = reactionSchema.safeParse(event);
   if (!parsed.success || parsed.data.reaction !== STOP_REACTION || parsed.data.user === bot.userId) {
     return ignored("A reaction that asks for nothing.");
@@ -222,6 +175,11 @@ interface Envelope {
   readonly isShared: boolean | undefined;
 }
 
+function envelopeOf(body: unknown): Envelope {
+  const { event_id: eventId, is_ext_shared_channel: isShared } = envelopeSchema.parse(body);
+  return { eventId, isShared };
+}
+
 interface MessageFacts extends Envelope {
   readonly addressed: InboundMessage["addressed"];
   readonly bot: Bot;
@@ -265,7 +223,7 @@ function authorOf(teamId: string, { botId, userId }: { botId: string | undefined
 }
 
 /** A button of one of the bot's messages. */
-function translateButton(payload: unknown, { teamId }: Bot): Translation {
+export function translateButton(payload: unknown, { teamId }: Bot): Translation {
   const parsed = buttonSchema.safeParse(payload);
   if (!parsed.success) {
     return ignored("Not a button of a message.");

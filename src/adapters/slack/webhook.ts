@@ -1,60 +1,100 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Receiver, StringIndexed } from "@slack/bolt";
 import type { FastifyPluginAsync } from "fastify";
+import { parseJson } from "../../core/basics/parse-json.ts";
 import {
+  type Answer,
   DeliveryProblem,
   type RawRequest,
   RefusedRequests,
   type WebhookDeps,
   webhookRoute,
 } from "../webhook-route.ts";
-import { readCommand, readEvent, readInteraction, type SlackPayload } from "./payload.ts";
-import type { Receiver } from "./receiver.ts";
+import type { EventSink } from "./bolt-app.ts";
+import { type EventFacts, MalformedEvent } from "./ingest.ts";
 
 /** A message with many blocks and attachments can exceed Fastify's own limit of 1 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
-
-const FORGED = new DeliveryProblem(401, "The signature is missing, wrong or too old.");
-const MALFORMED = new DeliveryProblem(400, "The body is not what Slack sends.");
-
-interface Deps extends WebhookDeps {
-  readonly signingSecret: string;
-  readonly receiver: Receiver;
-}
-
-/** Serves `POST /webhooks/slack`. */
-export function webhookRoutes({ arrivals, log, receiver, signingSecret }: Deps): FastifyPluginAsync {
-  return webhookRoute({
-    arrivals,
-    path: "/webhooks/slack",
-    bodyLimitBytes: BODY_LIMIT_BYTES,
-    // Slack's check of the certificate has no signature.
-    unsigned: "ssl_check",
-    forged: new RefusedRequests(log, "slack.webhook.rejected"),
-    refused: new RefusedRequests(log, "slack.webhook.refused"),
-    read: (request) => readWebhookRequest(request, signingSecret, new Date()),
-    take: async (received) => {
-      switch (received.kind) {
-        case "forged":
-          return FORGED;
-        case "malformed":
-          return MALFORMED;
-        case "ssl_check":
-          return {};
-        default:
-          return receiver.take(received);
-      }
-    },
-    logStored: (facts) => log.info("slack.webhook.stored", facts),
-    logNotStored: (facts) => log.warn("slack.webhook.not_stored", facts),
-  });
-}
-
 /** Older and later requests may be repeated by a stranger. */
 const MAX_AGE_SECONDS = 300;
 const MS_PER_SECOND = 1_000;
 const FORM = /^application\/x-www-form-urlencoded\b/i;
 
-export type WebhookRequest = { readonly kind: "forged" | "ssl_check" } | SlackPayload;
+const FORGED = new DeliveryProblem(401, "The signature is missing, wrong or too old.");
+const MALFORMED = new DeliveryProblem(400, "The body is not what Slack sends.");
+
+/** What Slack sent. `raw` is the JSON as it arrived. */
+type WebhookRequest =
+  | { readonly kind: "forged" | "malformed" | "ssl_check" }
+  | {
+      readonly kind: "signed";
+      readonly body: StringIndexed;
+      readonly raw: string;
+      /** Filled while it is stored. */
+      readonly event: EventFacts;
+    };
+
+interface Deps extends WebhookDeps {
+  readonly signingSecret: string;
+}
+
+/** A Receiver of Bolt on Fastify, which serves `POST /webhooks/slack`. */
+export class FastifyReceiver implements Receiver {
+  readonly routes: FastifyPluginAsync;
+  #app: EventSink | undefined;
+
+  constructor({ arrivals, log, signingSecret }: Deps) {
+    this.routes = webhookRoute<WebhookRequest>({
+      arrivals,
+      path: "/webhooks/slack",
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+      // Slack's check of the certificate has no signature.
+      unsigned: "ssl_check",
+      forged: new RefusedRequests(log, "slack.webhook.rejected"),
+      refused: new RefusedRequests(log, "slack.webhook.refused"),
+      read: (request) => readWebhookRequest(request, signingSecret, new Date()),
+      take: (received) => this.#take(received),
+      logStored: (facts) => log.info("slack.webhook.stored", facts),
+      logNotStored: (facts) => log.warn("slack.webhook.not_stored", facts),
+    });
+  }
+
+  init(app: EventSink): void {
+    this.#app = app;
+  }
+
+  /** The server that has the routes listens. */
+  async start(): Promise<void> {}
+
+  async stop(): Promise<void> {}
+
+  async #take(received: WebhookRequest): Promise<Answer | DeliveryProblem> {
+    if (received.kind !== "signed") {
+      return received.kind === "ssl_check" ? {} : received.kind === "forged" ? FORGED : MALFORMED;
+    }
+    const { body, event: facts, raw } = received;
+    if (body.type === "url_verification") {
+      return { body: { challenge: body.challenge ?? "" } };
+    }
+    let answer: object | undefined;
+    const ack = async (response?: object) => {
+      answer = response;
+    };
+    try {
+      await this.#app?.processEvent({ body, ack, customProperties: { raw, facts } });
+    } catch (error) {
+      if (error instanceof MalformedEvent) {
+        return MALFORMED;
+      }
+      throw error;
+    }
+    const { deliveryId = "", isNew, name = "" } = facts;
+    return {
+      ...(answer && { body: answer }),
+      ...(isNew !== undefined && { stored: { deliveryId, name, isNew } }),
+    };
+  }
+}
 
 /** Reads what Slack sent. The signature is checked before anything is parsed. */
 export function readWebhookRequest(request: RawRequest, signingSecret: string, now: Date): WebhookRequest {
@@ -62,9 +102,9 @@ export function readWebhookRequest(request: RawRequest, signingSecret: string, n
   if (!isSigned(request, signingSecret, now)) {
     return { kind: isSslCheck(request) ? "ssl_check" : "forged" };
   }
-  const body = request.body.toString();
+  const text = request.body.toString();
   const isForm = FORM.test(request.headers["content-type"] ?? "");
-  return isForm ? readForm(new URLSearchParams(body)) : readEvent(body);
+  return isForm ? readForm(new URLSearchParams(text)) : readJson(text);
 }
 
 /**
@@ -93,6 +133,13 @@ function readForm(form: URLSearchParams): WebhookRequest {
     return { kind: "ssl_check" };
   }
   return form.has("command")
-    ? readCommand((name) => form.get(name))
-    : readInteraction(form.get("payload") ?? "");
+    ? { kind: "signed", body: Object.fromEntries(form), raw: "", event: {} }
+    : readJson(form.get("payload") ?? "");
+}
+
+function readJson(raw: string): WebhookRequest {
+  const body = parseJson(raw);
+  return typeof body === "object" && body !== null && !Array.isArray(body)
+    ? { kind: "signed", body, raw, event: {} }
+    : { kind: "malformed" };
 }

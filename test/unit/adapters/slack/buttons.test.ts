@@ -10,9 +10,9 @@ import {
   requestOfMenu,
   stopButton,
 } from "../../../../src/adapters/slack/buttons.ts";
-import { translate } from "../../../../src/adapters/slack/translate.ts";
 import { newId, type RunId } from "../../../../src/core/basics/ids.ts";
 import type { Translation } from "../../../../src/core/ports/thread-adapter.ts";
+import { translateEvent } from "../../../support/slack/translate-event.ts";
 
 const runId = newId<RunId>(new Date());
 const bot = { teamId: "T1", userId: "U0BOT", botId: "B0BOT", workspaceUrl: undefined };
@@ -85,7 +85,7 @@ describe("a button action", () => {
     actions: [{ action_id: "errand_cancel", value: runId, action_ts: "3.0" }],
   };
 
-  function translated(changes: object = {}): Translation {
+  function translated(changes: object = {}): Promise<Translation> {
     const event = {
       id: "i1",
       adapter: "slack",
@@ -95,11 +95,11 @@ describe("a button action", () => {
       body: JSON.stringify({ ...payload, ...changes }),
       receivedAt: new Date(0),
     };
-    return translate(event, bot);
+    return translateEvent(event, bot);
   }
 
-  test("a button action has the thread of its message and the user who pressed the button", () => {
-    expect(translated()).toMatchObject({
+  test("a button action has the thread of its message and the user who pressed the button", async () => {
+    expect(await translated()).toMatchObject({
       kind: "message",
       message: {
         key: "T1/C1/1.0",
@@ -111,17 +111,17 @@ describe("a button action", () => {
     });
   });
 
-  test("a button action has the same dedupe key in each delivery, and another one for another user", () => {
-    const dedupeKeyOf = (user: string) => {
-      const translation = translated({ user: { id: user } });
+  test("a button action has the same dedupe key in each delivery, and another one for another user", async () => {
+    const dedupeKeyOf = async (user: string) => {
+      const translation = await translated({ user: { id: user } });
       return translation.kind === "message" && translation.message.dedupeKey;
     };
 
-    expect(dedupeKeyOf("U1")).toBe(dedupeKeyOf("U1"));
-    expect(dedupeKeyOf("U1")).not.toBe(dedupeKeyOf("U2"));
+    expect(await dedupeKeyOf("U1")).toBe(await dedupeKeyOf("U1"));
+    expect(await dedupeKeyOf("U1")).not.toBe(await dedupeKeyOf("U2"));
   });
 
-  test("25 environments are a menu instead of buttons, and its option is a choice like a button", () => {
+  test("25 environments are a menu instead of buttons, and its option is a choice like a button", async () => {
     const environments = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ id: `env${index}`, name: `Environment ${index}` }));
     const typesOf = (count: number) =>
@@ -134,7 +134,7 @@ describe("a button action", () => {
     expect(requestOfMenu(actionId)).toBe(runId);
     expect(requestOfMenu("errand_choose:menu:x")).toBeUndefined();
     const { value } = choiceOf(runId, { id: "env7", name: "Seven" });
-    const pressed = translated({
+    const pressed = await translated({
       actions: [{ action_id: actionId, selected_option: { value }, action_ts: "3" }],
     });
     expect(pressed).toMatchObject({
@@ -142,39 +142,39 @@ describe("a button action", () => {
     });
   });
 
-  test("a choice names the request and the environment, and what was ticked with it", () => {
+  test("a choice names the request and the environment, and what was ticked with it", async () => {
     const [boxes, choices] = choiceBlocks(runId, [{ id: "env1", name: "Backend <!here>" }]);
     const [backend, none] = choices?.elements ?? [];
     expect(boxes?.elements).toMatchObject([{ type: "checkboxes" }]);
-    const chosen = (button: unknown, ticked: readonly string[] = []) => {
+    const chosen = async (button: unknown, ticked: readonly string[] = []) => {
       const { action_id, value } = z.object({ action_id: z.string(), value: z.string() }).parse(button);
       const ticks = { selected_options: ticked.map((each) => ({ value: each })) };
       const state = { values: { b1: { errand_remember: ticks }, b2: { other: { type: "x" } } } };
-      const translation = translated({ actions: [{ action_id, value, action_ts: "3.0" }], state });
+      const translation = await translated({ actions: [{ action_id, value, action_ts: "3.0" }], state });
       return translation.kind === "message" && translation.message.buttonAction;
     };
 
     const choice = { kind: "choose", requestId: runId };
-    expect(chosen(backend)).toEqual({ ...choice, environmentId: "env1" });
-    expect(chosen(none, ["person"])).toEqual({ ...choice, remember: "person" });
-    expect(chosen(backend, ["person", "place", "x"])).toMatchObject({ remember: "place" });
-    expect(translated({ actions: [{ action_id: "errand_remember", action_ts: "3.0" }] }).kind).toBe(
+    expect(await chosen(backend)).toEqual({ ...choice, environmentId: "env1" });
+    expect(await chosen(none, ["person"])).toEqual({ ...choice, remember: "person" });
+    expect(await chosen(backend, ["person", "place", "x"])).toMatchObject({ remember: "place" });
+    expect((await translated({ actions: [{ action_id: "errand_remember", action_ts: "3.0" }] })).kind).toBe(
       "ignored",
     );
-    expect(translated({ actions: [{ action_id: "errand_choose", value: "x", action_ts: "3" }] }).kind).toBe(
-      "ignored",
-    );
+    expect(
+      (await translated({ actions: [{ action_id: "errand_choose", value: "x", action_ts: "3" }] })).kind,
+    ).toBe("ignored");
   });
 
-  test("a button action without a message is ignored", () => {
-    expect(translated({ message: undefined }).kind).toBe("ignored");
+  test("a button action without a message is ignored", async () => {
+    expect((await translated({ message: undefined })).kind).toBe("ignored");
   });
 
-  test("a button action of another workspace is refused, also if only the user has the team", () => {
+  test("a button action of another workspace is refused, also if only the user has the team", async () => {
     const refused = expect.objectContaining({ code: "integration_not_configured" });
 
-    expect(() => translated({ team: { id: "T2" } })).toThrow(refused);
-    expect(() => translated({ team: null, user: { id: "U1", team_id: "T2" } })).toThrow(refused);
-    expect(translated({ team: null, user: { id: "U1", team_id: "T1" } }).kind).toBe("message");
+    await expect(translated({ team: { id: "T2" } })).rejects.toThrow(refused);
+    await expect(translated({ team: null, user: { id: "U1", team_id: "T2" } })).rejects.toThrow(refused);
+    expect((await translated({ team: null, user: { id: "U1", team_id: "T1" } })).kind).toBe("message");
   });
 });

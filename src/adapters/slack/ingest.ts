@@ -1,19 +1,25 @@
-import type { types } from "@slack/bolt";
+import type { App, ReceiverEvent, types } from "@slack/bolt";
+import { z } from "zod";
 import { withTimeout } from "../../core/basics/clock.ts";
 import type { Log } from "../../core/basics/log.ts";
 import type { ReceivedEvent } from "../../core/ports/thread-adapter.ts";
 import { PRIVATE_COMMANDS, type PrivateCommandName } from "../../core/threads/inbox/private-commands.ts";
 import { isSettings } from "../../core/threads/inbox/settings-command.ts";
-import type { Answer } from "../webhook-route.ts";
-import { afterName } from "./command.ts";
+import { boltBody, causeOf, createApp, type EventSink } from "./bolt-app.ts";
+import type { ClientDeps } from "./client.ts";
+import { afterName, slashCommandOf } from "./command.ts";
+import type { SlackConfig } from "./config.ts";
 import { defuseMrkdwn } from "./defuse.ts";
-import { commandEvent, type SlackPayload, type SlashCommand } from "./payload.ts";
+import { isIrrelevant } from "./irrelevant-events.ts";
+import { commandEvent, eventOf, type SlashCommand } from "./payload.ts";
 
 /** Slack waits 3 seconds. After a refusal within that time it delivers again sooner than after a late answer. */
 const ANSWER_LIMIT_MS = 2_500;
+/** Slack asks for the options of a menu, and shows them while a person types. */
+const OPTIONS_REQUEST = "block_suggestion";
 const ANSWER_LENGTH_MAX = 15_000;
 
-export interface ReceiverDeps {
+export interface IngestDeps extends ClientDeps {
   /** How people address the bot. Before `learnTrigger`, it is the usual name. */
   trigger(): string;
   learnTrigger(): Promise<unknown>;
@@ -25,16 +31,32 @@ export interface ReceiverDeps {
   optionsOf(request: unknown): Promise<readonly types.PlainTextOption[]>;
 }
 
+/** What the log says about an event. The receiver passes an empty one with the event, and reads it afterwards. */
+export interface EventFacts {
+  deliveryId?: string;
+  name?: string;
+  isNew?: boolean;
+}
+
 /**
- * Stores what Slack sent and returns its answer, the same by HTTP and by Socket Mode. If it throws, nothing may be
- * acknowledged, and Slack delivers again.
+ * What the receivers give everything to that Slack sends, in place of Bolt's `App`: it stores events and then acknowledges
+ * them. If it throws, nothing was acknowledged, and Slack delivers again. What Slack wants answered at once goes to the
+ * listeners of an `App`.
  */
-export class Receiver {
-  readonly #deps: ReceiverDeps;
+export class Ingest implements EventSink {
+  readonly #deps: IngestDeps;
+  readonly #app: App;
   #droppedAt: Date | undefined;
 
-  constructor(deps: ReceiverDeps) {
+  constructor(config: SlackConfig, deps: IngestDeps) {
     this.#deps = deps;
+    // Commands are stored while Slack's API is unreachable, so nothing is asked here.
+    this.#app = createApp(async () => ({ botToken: config.botToken }), config, deps);
+    this.#app.command(/^/, async ({ ack, command }) => {
+      const text = await this.#answerCommand(slashCommandOf(command));
+      await ack({ response_type: "ephemeral", text });
+    });
+    this.#app.options(/^/, async ({ ack, body }) => ack({ options: [...(await this.#optionsOf(body))] }));
   }
 
   /** When Slack last told this process that it drops events of the app. */
@@ -42,24 +64,42 @@ export class Receiver {
     return this.#droppedAt;
   }
 
-  async take(payload: Exclude<SlackPayload, { kind: "malformed" }>): Promise<Answer> {
-    switch (payload.kind) {
-      case "unused":
-        return {};
-      case "challenge":
-        return { body: { challenge: payload.challenge } };
-      case "rate_limited":
-        this.#droppedAt = new Date();
-        this.#deps.log.warn("slack.events.dropped");
-        return {};
-      case "command":
-        return { body: { response_type: "ephemeral", text: await this.#answerCommand(payload.command) } };
-      case "options":
-        return { body: { options: await this.#optionsOf(payload.request) } };
-      case "event": {
-        const { deliveryId, name } = payload.event;
-        return { stored: { deliveryId, name, isNew: await this.#store(payload.event) } };
-      }
+  async processEvent(received: ReceiverEvent): Promise<void> {
+    const { ack, body, customProperties } = received;
+    if (body.command !== undefined || body.type === OPTIONS_REQUEST) {
+      return this.#answer(received);
+    }
+    if (body.type === "app_rate_limited") {
+      this.#droppedAt = new Date();
+      this.#deps.log.warn("slack.events.dropped");
+      return ack();
+    }
+    const { facts, raw } = propertiesSchema.parse(customProperties);
+    const event = eventOf(body, raw);
+    if (event === undefined) {
+      throw new MalformedEvent();
+    }
+    if (body.event === undefined || !isIrrelevant(body.event)) {
+      Object.assign(facts, { deliveryId: event.deliveryId, name: event.name });
+      facts.isNew = await this.#store(event);
+    }
+    await ack();
+  }
+
+  /** Slack sends these once, so one that no listener can read gets an empty answer. */
+  async #answer(received: ReceiverEvent): Promise<void> {
+    let isAnswered = false;
+    const ack = async (answer?: object) => {
+      isAnswered = true;
+      await received.ack(answer);
+    };
+    try {
+      await this.#app.processEvent({ ...received, body: boltBody(received.body), ack });
+    } catch (error) {
+      this.#deps.log.warn("slack.answer.failed", { error: causeOf(error) });
+    }
+    if (!isAnswered) {
+      await received.ack(received.body.type === OPTIONS_REQUEST ? { options: [] } : undefined);
     }
   }
 
@@ -107,6 +147,11 @@ export class Receiver {
     }
   }
 }
+
+const propertiesSchema = z.object({ raw: z.string(), facts: z.custom<EventFacts>() });
+
+/** Slack sent something that is no event. Sent again it would be the same. */
+export class MalformedEvent extends Error {}
 
 function inTime<T>(work: Promise<T>): Promise<T> {
   return withTimeout(work, ANSWER_LIMIT_MS, { onTimeout: failToAnswer });

@@ -1,0 +1,56 @@
+import { App, type AuthorizeResult, type Receiver, type StringIndexed } from "@slack/bolt";
+import { z } from "zod";
+import { type ClientDeps, clientOptions } from "./client.ts";
+import type { SlackConfig } from "./config.ts";
+
+/** What a receiver of Bolt calls of the `App` that it is initialized with. */
+export type EventSink = Pick<App, "processEvent">;
+
+const NO_RECEIVER: Receiver = {
+  init: () => undefined,
+  start: async () => undefined,
+  stop: async () => undefined,
+};
+
+/**
+ * An `App` of Bolt without a receiver of its own: requests and stored events are given to its `processEvent`. Its
+ * listeners never use `say`, `respond` or `sayStream`, because only the outbox posts.
+ */
+export function createApp<Custom extends StringIndexed>(
+  authorize: (teamId: string | undefined) => Promise<AuthorizeResult>,
+  config: Pick<SlackConfig, "apiUrl">,
+  deps: ClientDeps,
+): App<Custom> {
+  const { logger, ...client } = clientOptions(config, deps);
+  return new App<Custom>({
+    receiver: NO_RECEIVER,
+    logger,
+    authorize: ({ teamId }) => authorize(teamId),
+    // The bot's own messages are ignored with a reason.
+    ignoreSelf: false,
+    convoStore: false,
+    clientOptions: client,
+  });
+}
+
+const looseObject = z.looseObject({});
+const bodySchema = z.looseObject({
+  event: z.looseObject({ type: z.string() }).optional().catch(undefined),
+  authorizations: z
+    .array(z.unknown())
+    .transform((all) => all.filter((one) => looseObject.safeParse(one).success))
+    .optional()
+    .catch(undefined),
+  team: looseObject.nullish().catch(undefined),
+  user: looseObject.optional().catch({}),
+});
+/** The body without what makes Bolt throw a TypeError before a listener gets it: null in the places that it reads. */
+export function boltBody(body: unknown): StringIndexed {
+  return bodySchema.catch({}).parse(body);
+}
+
+/** What a listener or `authorize` threw, without Bolt's own error around it. */
+export function causeOf(error: unknown): unknown {
+  const original = error instanceof Error && "original" in error ? error.original : undefined;
+  return original instanceof Error ? original : error;
+}
