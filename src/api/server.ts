@@ -1,10 +1,10 @@
+import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyServerOptions, fastify, LogController } from "fastify";
 import type { ApiDeps } from "./api-deps.ts";
 import { limitsOf } from "./http/api-limits.ts";
 import { AnsweredRequests, closeConnectionsOnStop, outliveAcceptErrors } from "./http/connections.ts";
 import { announceDeprecations } from "./http/deprecation.ts";
 import { answerBrokenRequest, answerErrors } from "./http/error-answers.ts";
-import { HTTP2_SETTINGS, limitHttp2 } from "./http/http2-limits.ts";
 import { requestIdOf } from "./http/request-id.ts";
 import { addRequestLog } from "./http/request-log.ts";
 import { limitRequestMemory } from "./http/request-memory.ts";
@@ -26,9 +26,6 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   outliveAcceptErrors(server, deps.log);
   closeConnectionsOnStop(server, deps.draining);
   limitRequestMemory(server, limitsOf(deps.limits).unansweredBodies);
-  if (deps.tls) {
-    limitHttp2(server, deps.publicUrl, limitsOf(deps.limits));
-  }
   // Loaded only where the routes are served, because they are most of this folder.
   const all = deps.serves === "everything" ? await import("./all-routes.ts") : undefined;
   if (all !== undefined) {
@@ -72,7 +69,6 @@ function bareServer(deps: ApiDeps): FastifyInstance {
     connectionTimeout: limits.connectionTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveMs,
-    http2SessionTimeout: limits.connectionTimeoutMs,
     routerOptions: { maxParamLength: PARAMETER_LENGTH_MAX },
     schemaController: { compilersFactory: { buildValidator: unneeded, buildSerializer: unneeded } },
     trustProxy: trustHops(deps.trustProxy),
@@ -92,28 +88,18 @@ function bareServer(deps: ApiDeps): FastifyInstance {
   return server;
 }
 
-/**
- * Returns a server for HTTP/2, so that a browser needs one connection for all its tabs, and for HTTP/1.1. The client
- * chooses during the TLS handshake. The types of the servers differ, but all have the methods used here.
- */
+/** The types of the servers differ, but both have the methods used here. */
 function secureServer(
   tls: NonNullable<ApiDeps["tls"]>,
   options: Omit<FastifyServerOptions, "http" | "https">,
   connections: { readonly headersTimeout: number },
 ): FastifyInstance {
-  const { requestTimeout, keepAliveTimeout } = options;
-  // Fastify sets the two limits of HTTP/1.1 only on servers without HTTP/2.
-  const https = {
-    ...connections,
-    requestTimeout,
-    keepAliveTimeout,
-    ...HTTP2_SETTINGS,
-    // Node's default is two minutes. A caller without a handshake is no caller yet.
-    handshakeTimeout: connections.headersTimeout,
-    ...tls,
-    allowHTTP1: true,
-  };
-  return fastify({ ...(options as object), http2: true, https }) as unknown as FastifyInstance;
+  // Node's default for the handshake is two minutes. A caller without a handshake is no caller yet.
+  const https = { ...connections, handshakeTimeout: connections.headersTimeout, ...tls };
+  const server = fastify({ ...(options as object), https });
+  // An error response cannot be sent before the handshake, so the connection would stay open.
+  server.server.on("tlsClientError", (_error: Error, socket: Socket) => socket.destroy());
+  return server as unknown as FastifyInstance;
 }
 
 /** Replaces Fastify's default compilers, because Fastify would load about a hundred files for them. */

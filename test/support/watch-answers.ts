@@ -88,16 +88,10 @@ function keepHeaders(response: ServerResponse): (name: string) => string | undef
 /** Every answer goes through `write` and `end`. */
 function keepBody(response: ServerResponse, whenDone: (bytes: Buffer) => void): void {
   const parts: Buffer[] = [];
-  let isEnding = false;
   for (const name of ["write", "end"] as const) {
     const original = response[name].bind(response) as (...args: unknown[]) => unknown;
     Reflect.set(response, name, (...args: unknown[]) => {
       const [part, encoding] = args;
-      // Over HTTP/2, `end` calls `write` with its part.
-      if (isEnding) {
-        return original(...args);
-      }
-      isEnding = name === "end";
       if (typeof part === "string") {
         parts.push(Buffer.from(part, encodingOf(encoding)));
       } else if (part instanceof Uint8Array) {
@@ -106,12 +100,7 @@ function keepBody(response: ServerResponse, whenDone: (bytes: Buffer) => void): 
       return original(...args);
     });
   }
-  response.once("finish", () => {
-    // Over HTTP/2, an answer whose caller leaves finishes too.
-    if (isEnding) {
-      whenDone(Buffer.concat(parts));
-    }
-  });
+  response.once("finish", () => whenDone(Buffer.concat(parts)));
 }
 
 function encodingOf(encoding: unknown): BufferEncoding {

@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Unsubscribe } from "../../core/ports/pubsub.ts";
 import type { ApiLimits } from "../http/api-limits.ts";
-import { closeAfter, isGone } from "../http/connections.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
 export type StreamLimits = Pick<
@@ -52,7 +51,7 @@ export class EventStream {
     this.#heartbeat = setInterval(() => this.#beat(), limits.heartbeatMs);
     // A notification may be lost, and an expiring key causes none.
     this.#callerCheck = setInterval(check, limits.callerCheckMs);
-    if (isGone(this.#raw)) {
+    if (this.#raw.destroyed) {
       this.#finish();
     }
   }
@@ -72,7 +71,7 @@ export class EventStream {
 
   /** Returns whether there is room for more. If not, the caller must await `drained` before the next write. */
   write(piece: string | Uint8Array): boolean {
-    if (this.#isOver || isGone(this.#raw)) {
+    if (this.#isOver || this.#raw.destroyed) {
       return false;
     }
     this.#raw.write(piece);
@@ -164,7 +163,7 @@ export class EventStream {
  */
 function sendHeaders(reply: FastifyReply): void {
   // A closing server need not wait for an idle connection that carried a stream.
-  closeAfter(reply);
+  reply.header("connection", "close");
   const set = reply.getHeaders() as OutgoingHttpHeaders;
   reply.raw.writeHead(200, { ...set, ...HEADERS });
   reply.raw.flushHeaders();

@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { isGone } from "./connections.ts";
 import { countedId } from "./rate-limit.ts";
 
 /** Counts how much memory the requests of each caller take until they are over. */
@@ -18,7 +17,7 @@ export class CallerMemory {
    */
   take(request: FastifyRequest, { raw }: FastifyReply, length: number): boolean {
     const before = this.#byResponse.get(raw) ?? 0;
-    if (length <= before || isGone(raw)) {
+    if (length <= before || raw.destroyed) {
       return true;
     }
     const caller = countedId(request);

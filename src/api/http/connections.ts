@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 
 /**
  * Logs connections that could not be accepted, for example because memory or descriptors are used up. Fastify no
@@ -23,22 +23,10 @@ export function closeConnectionsOnStop(server: FastifyInstance, draining: AbortS
   });
   server.addHook("onSend", (_request, reply, payload, done) => {
     if (isClosing || draining?.aborted === true) {
-      closeAfter(reply);
+      reply.header("connection", "close");
     }
     done(null, payload);
   });
-}
-
-/** Closes the connection after this response. HTTP/2 forbids the header: one connection carries many responses. */
-export function closeAfter(reply: FastifyReply): void {
-  if (reply.request.raw.httpVersionMajor < 2) {
-    reply.header("connection", "close");
-  }
-}
-
-/** A response over HTTP/2 does not say that its reader has left. Its stream does. */
-export function isGone(raw: ServerResponse & { readonly stream?: { readonly destroyed: boolean } }): boolean {
-  return raw.destroyed || raw.stream?.destroyed === true;
 }
 
 /**
@@ -51,9 +39,7 @@ export class AnsweredRequests {
 
   watch(server: FastifyInstance): void {
     server.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-      if (request.httpVersionMajor === 1) {
-        this.#last.set(request.socket, response);
-      }
+      this.#last.set(request.socket, response);
     });
   }
 

@@ -62,33 +62,25 @@ export function answerBrokenRequest(
       return;
     }
     if (socket.writable && !answered.has(socket)) {
-      socket.write(asText(answerWithoutRequest(brokenRequest(code), publicUrl)));
+      socket.write(answerWithoutRequest(brokenRequest(code), publicUrl));
     }
     socket.destroySoon();
   };
 }
 
-/** Answers a request that has not arrived in time over HTTP/2, where one connection carries other requests too. */
-export function requestTimeoutAnswer(publicUrl: () => string): RawAnswer {
-  return answerWithoutRequest(brokenRequest("ERR_HTTP_REQUEST_TIMEOUT"), publicUrl);
-}
-
-interface RawAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-function answerWithoutRequest(error: StatusError, publicUrl: () => string): RawAnswer {
+function answerWithoutRequest(error: StatusError, publicUrl: () => string): string {
   const problem = problemOf(error, { publicUrl: publicUrl(), instance: "", traceId: newRequestId() });
   const [status, body] = [statusOf(error), JSON.stringify(problem)];
-  const headers = {
-    "content-type": PROBLEM_TYPE,
-    "content-length": String(Buffer.byteLength(body)),
-    "x-request-id": problem.trace_id,
-    "x-should-retry": String(status === 408),
-  };
-  return { status, headers, body };
+  return [
+    `HTTP/1.1 ${status} ${REASON_PHRASES[status] ?? ""}`,
+    "connection: close",
+    `content-type: ${PROBLEM_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${problem.trace_id}`,
+    `x-should-retry: ${status === 408}`,
+    "",
+    body,
+  ].join("\r\n");
 }
 
 function brokenRequest(code: string | undefined): StatusError {
@@ -111,16 +103,6 @@ const REASON_PHRASES: Readonly<Record<number, string>> = {
   408: "Request Timeout",
   431: "Request Header Fields Too Large",
 };
-
-function asText({ status, headers, body }: RawAnswer): string {
-  return [
-    `HTTP/1.1 ${status} ${REASON_PHRASES[status] ?? ""}`,
-    "connection: close",
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    "",
-    body,
-  ].join("\r\n");
-}
 
 function asAppError(thrown: unknown, { routeOptions }: FastifyRequest): AppError {
   if (thrown instanceof AppError) {

@@ -28,13 +28,13 @@ export function limitRequestMemory(server: FastifyInstance, max: number): void {
   });
 }
 
-/** Whether the headers say that the body is not counted. Over HTTP/1.1, a request with neither header has no body. */
-function isShort({ headers, method, raw }: FastifyRequest): boolean {
+/** Whether the headers say that the body is not counted. A request with neither header has no body. */
+function isShort({ headers, method }: FastifyRequest): boolean {
   const length = headers["content-length"];
   if (length !== undefined) {
     return Number(length) <= UNCOUNTED;
   }
-  return method === "GET" || (raw.httpVersionMajor < 2 && headers["transfer-encoding"] === undefined);
+  return method === "GET" || headers["transfer-encoding"] === undefined;
 }
 
 /** The body is read only when the route reads it. */

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
-import { closeAfter } from "./connections.ts";
 import { StatusError } from "./errors.ts";
 
 /**
@@ -18,7 +17,7 @@ export function refuseUnusableHeaders(server: FastifyInstance): void {
     const problem = problemOf(raw) ?? (unmet.has(raw) ? unmetExpectation() : undefined);
     if (problem !== undefined) {
       // An unread body may follow.
-      closeAfter(reply);
+      reply.header("connection", "close");
       throw problem;
     }
   });
@@ -27,9 +26,6 @@ export function refuseUnusableHeaders(server: FastifyInstance): void {
 function problemOf(request: IncomingMessage): StatusError | undefined {
   if (lacksHost(request)) {
     return noHost();
-  }
-  if (namesTwoHosts(request)) {
-    return sentTwice("host");
   }
   const repeated = repeatedHeader(request.rawHeaders);
   return repeated === undefined ? undefined : sentTwice(repeated);
@@ -65,12 +61,6 @@ function sentTwice(name: string): StatusError {
 /** HTTP/1.0 has no such header, and simple probes still use HTTP/1.0. */
 function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
   return httpVersion === "1.1" && headers.host === undefined;
-}
-
-/** HTTP/2 sends the host as `:authority`. A proxy in front may have checked the other one. */
-function namesTwoHosts({ headers }: IncomingMessage): boolean {
-  const authority = headers[":authority"];
-  return authority !== undefined && headers.host !== undefined && authority !== headers.host;
 }
 
 function noHost(): StatusError {

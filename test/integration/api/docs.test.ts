@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
+import { fastify } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { addOpenapi, openapiRoute } from "../../../src/api/openapi/openapi.ts";
+import { referencePage } from "../../../src/api/openapi/reference-page.ts";
 import { type Answer, call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 
@@ -70,4 +73,26 @@ test("the address of the reference page with a slash leads to the page", async (
   const { status, headers } = await call(harness, "/docs/", { key: null });
 
   expect([status, headers.get("location")]).toEqual([302, "/docs"]);
+});
+
+test("answers that callers do not read share the bytes of the documents that everybody may read", async () => {
+  const app = fastify();
+  const payloads: unknown[] = [];
+  app.addHook("onSend", async (_request, _reply, payload) => {
+    payloads.push(payload);
+  });
+  await addOpenapi(app);
+  await app.register(openapiRoute);
+  await app.register(referencePage);
+  for (const path of ["/api/v1/openapi.json", "/docs/scalar.js", "/docs"]) {
+    payloads.length = 0;
+
+    await app.inject(path);
+    await app.inject(path);
+
+    const [first, second] = payloads;
+    expect(first, path).toBeInstanceOf(Buffer);
+    expect(second, path).toBe(first);
+  }
+  await app.close();
 });

@@ -1,7 +1,5 @@
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { connect as connectHttp2 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { webhookRoutes } from "../../../src/adapters/github/webhook.ts";
@@ -84,39 +82,6 @@ test("a caller whose long bodies are answered may send any number of them", asyn
   const statuses = [await sendLong(server), await sendLong(server), await sendLong(server)];
 
   expect(statuses).toEqual([200, 200, 200]);
-});
-
-test("long bodies over HTTP/2 without a length are counted together with those of other connections", async () => {
-  const [cert, key] = ["cert.pem", "key.pem"].map((name) =>
-    readFileSync(new URL(name, new URL("../../fixtures/tls/", import.meta.url)), "utf8"),
-  ) as [string, string];
-  const server = await start({ tls: { cert, key } });
-  const headers = {
-    ":method": "POST",
-    ":path": RUNS,
-    "content-type": "application/json",
-    authorization: `Bearer ${server.key}`,
-  };
-  const statusOf = async (body: string) => {
-    const client = connectHttp2(server.url, { ca: cert });
-    opened.push(client);
-    client.on("error", () => undefined);
-    const stream = client.request(headers);
-    stream.on("error", () => undefined);
-    stream.end(body);
-    const [answer] = await once(stream, "response");
-    return Number(answer[":status"]);
-  };
-  const client = connectHttp2(server.url, { ca: cert });
-  opened.push(client);
-  client.on("error", () => undefined);
-  const unfinished = client.request(headers);
-  unfinished.on("error", () => undefined);
-  // Flow control: the last bytes are written when the server has read nearly all of them.
-  await new Promise((resolve) => unfinished.write("x".repeat(LONG), resolve));
-
-  expect(await statusOf(JSON.stringify(BODY))).toBe(429);
-  expect(await statusOf('{"prompt":"do it"}')).toBe(200);
 });
 
 test("unfinished webhooks of a stranger keep out no short webhook of the same address", async () => {
