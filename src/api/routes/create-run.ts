@@ -47,11 +47,11 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
       const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
       app.post(path, { schema, config }, async (request, reply) => {
         requireTexts(request.body, limits);
-        const { webhook } = request.body;
+        const { attachments, images, webhook } = request.body;
         if (webhook !== undefined) {
           requireRunWebhook(webhook, deps.webhookClient);
         }
-        const files = requestFilesOf(request.body, limits);
+        const files = attachments || images ? requestFilesOf(request.body, limits) : [];
         const source = sourceOf(request);
         return idempotency.writeRunOnce(request, reply, {
           operation: "runs.create",
@@ -78,17 +78,22 @@ async function prepareRun(
   const availabilityOf = await deps.capacity.look();
   const availability = availabilityOf(prepared.definition);
   // Only now, because a refused request must not leave files.
-  const withFiles = await deps.runs.preparer.withFiles(prepared, await storeInputFiles(deps.blobs, files));
+  const withFiles =
+    files.length === 0
+      ? prepared
+      : await deps.runs.preparer.withFiles(prepared, await storeInputFiles(deps.blobs, files));
   const endpoint = webhook && runWebhook(webhook, prepared.definition, deps.secrets);
-  const sharing = new RunSharing(deps, holderOf(request), prepared);
+  const run = { ...withFiles, webhook: endpoint };
+  const { definition, shares } = prepared;
+  const sharing = shares && new RunSharing(deps, holderOf(request), definition.sessionId, shares);
   return {
     perform: async (extras) => ({
-      run: await sharing.store({ ...withFiles, webhook: endpoint }, extras),
+      run: await (sharing?.store(run, extras) ?? deps.runs.store(run, extras)),
       followUpId: undefined,
     }),
     answer: (result) => ({
       ...createdOf(result),
-      ...sharing.member,
+      ...(sharing && { share_url: sharing.url }),
       ...waitOf(result, availability),
       ...ignoredOf(request, prepared.ignored),
     }),

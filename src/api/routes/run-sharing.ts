@@ -13,36 +13,23 @@ type SharingDeps = Pick<ApiDeps, "clock" | "hashKey" | "publicUrl" | "runs" | "s
 
 /** Stores a new run, together with the share link that its configuration asks for. */
 export class RunSharing {
+  readonly url: string;
   readonly #deps: SharingDeps;
   readonly #creator: KeyHolder;
-  readonly #sessionId: string;
-  readonly #link: { readonly access: ShareAccess; readonly token: string } | undefined;
+  readonly #access: ShareAccess;
+  readonly #token = newToken();
 
-  constructor(
-    deps: SharingDeps,
-    creator: KeyHolder,
-    { definition, shares }: Pick<PreparedRun, "definition" | "shares">,
-  ) {
+  constructor(deps: SharingDeps, creator: KeyHolder, sessionId: string, access: ShareAccess) {
     this.#deps = deps;
     this.#creator = creator;
-    this.#sessionId = definition.sessionId;
-    this.#link = shares && { access: shares, token: newToken() };
-  }
-
-  /** The member of the response. */
-  get member(): { readonly share_url?: string } {
-    return this.#link === undefined
-      ? {}
-      : { share_url: shareUrl(this.#deps.publicUrl(), this.#sessionId, this.#link.token) };
+    this.#access = access;
+    this.url = shareUrl(deps.publicUrl(), sessionId, this.#token);
   }
 
   async store(run: PreparedRun, extras: TransactionExtras): Promise<Run> {
     const { clock, hashKey, runs, storage } = this.#deps;
-    if (this.#link === undefined) {
-      return runs.store(run, extras);
-    }
-    const { access, token } = this.#link;
-    const newLink = { tokenHash: hashKey(token), access, expires: expiryOf({}, clock.now()) };
+    const tokenHash = hashKey(this.#token);
+    const newLink = { tokenHash, access: this.#access, expires: expiryOf({}, clock.now()) };
     return storage.atomically(async (stores) => {
       const stored = await runs.within(stores).store(run, extras);
       await new ShareLinkService({ storage: stores, clock }).createForNewRun(this.#creator, stored, newLink);
