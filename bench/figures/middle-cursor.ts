@@ -1,4 +1,4 @@
-import { Cursors } from "../../src/api/http/cursor.ts";
+import { Cursors } from "../../src/api/http/cursors.ts";
 import { structured } from "../../src/api/http/query.ts";
 import { filtersOf, ListRunsQuery } from "../../src/api/schemas/list-runs.ts";
 import type { RunId } from "../../src/core/basics/ids.ts";

@@ -4,13 +4,11 @@ import { hasScope, type KeyHolder, type Scope, viewerWith } from "../../core/mod
 import { isOperator, type Principal, type Viewer } from "../../core/model/people/principal.ts";
 import { guestOf } from "../../core/model/people/share-link.ts";
 import type { Unsubscribe } from "../../core/ports/pubsub.ts";
-import { callerNetwork } from "../http/caller-network.ts";
-import type { RateLimit } from "../http/rate-limit.ts";
+import { callerNetwork, type RateLimit } from "../http/rate-limit.ts";
 import { requireOwnOrigin } from "../http/request-site.ts";
-import type { ApiKeyCache } from "./api-key-cache.ts";
+import type { SessionCookies } from "./cookies.ts";
+import type { ApiKeyCache, SignInCache } from "./credential-caches.ts";
 import type { Guests } from "./guests.ts";
-import type { SessionCookies } from "./session-cookie.ts";
-import type { SignInCache } from "./sign-in-cache.ts";
 
 export interface Caller {
   /** The unit by which requests and streams are counted. */

@@ -3,6 +3,8 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { invalidMember } from "../../core/basics/errors.ts";
 import { KeyedSemaphore } from "../../core/basics/keyed-semaphore.ts";
+import type { Viewer } from "../../core/model/people/principal.ts";
+import { CHANNELS } from "../../core/ports/pubsub.ts";
 import type { EventLogPosition } from "../../core/ports/stores/event-log.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
@@ -10,11 +12,10 @@ import { limitsOf } from "../http/api-limits.ts";
 import { limitInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { EventStreamText, LoggedEventPage } from "../schemas/run-event.ts";
-import { type EventStream, wantsPage } from "./event-stream.ts";
-import { loggedEventJson, positionText, resetText } from "./event-text.ts";
-import { type FollowingAll, followAll } from "./follow-all.ts";
+import { type EventStream, type OpenStreams, wantsPage } from "./event-stream.ts";
+import { loggedEventJson, loggedEventText, positionText, resetText } from "./event-text.ts";
 import { LogCursors, START_CURSOR } from "./log-cursor.ts";
-import type { OpenStreams } from "./open-streams.ts";
+import { ChangeSignal } from "./notifications.ts";
 
 const PAGE_MAX = 500;
 const PAGE_DEFAULT = 200;
@@ -142,4 +143,48 @@ function requirePosition(after: string, cursors: LogCursors): EventLogPosition {
     return position;
   }
   throw invalidMember("after", `must be the id of an event, or ${START_CURSOR}`);
+}
+
+const PAGE = 200;
+/** The wait for events that are held back until an earlier transaction ends. */
+const HELD_BACK_MS = 25;
+
+export interface FollowingAll {
+  readonly viewer: Viewer;
+  readonly after: EventLogPosition;
+  readonly pollMs: number;
+  readonly signal: AbortSignal;
+  readonly cursors: Pick<LogCursors, "encode">;
+  /**
+   * Lets each principal read one page at a time, however many streams it has. A stream of a principal that sees few
+   * runs reads page after page without a pause, and would otherwise keep the database from other callers.
+   */
+  readonly reads: KeyedSemaphore;
+}
+
+/** Yields the events of all runs that the viewer can see, behind `after`, each once and in the order of the log. */
+export async function* followAll(
+  { storage, pubsub }: Pick<ApiDeps, "storage" | "pubsub">,
+  { after, cursors, pollMs, reads, signal, viewer }: FollowingAll,
+): AsyncGenerator<string> {
+  const changes = new ChangeSignal();
+  const notify = (): void => changes.notify();
+  const unsubscribe = pubsub.subscribe(CHANNELS.log, notify);
+  signal.addEventListener("abort", notify);
+  let position = after;
+  try {
+    while (!signal.aborted) {
+      const page = await reads.pass(viewer.id, () => storage.eventLog.read(position, PAGE, viewer));
+      for (const logged of page.events) {
+        yield loggedEventText(logged, cursors);
+      }
+      position = page.next;
+      if (!page.hasMore) {
+        await changes.wait(page.isHeldBack ? HELD_BACK_MS : pollMs);
+      }
+    }
+  } finally {
+    signal.removeEventListener("abort", notify);
+    unsubscribe();
+  }
 }

@@ -13,10 +13,9 @@ import { limitInQuery, numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { EventStreamText, RunEventPage } from "../schemas/run-event.ts";
 import { allEventsRoute } from "./all-events-route.ts";
-import { wantsPage } from "./event-stream.ts";
+import { OpenStreams, wantsPage } from "./event-stream.ts";
 import { eventJson, resetText } from "./event-text.ts";
 import { FollowedRuns } from "./followed-runs.ts";
-import { OpenStreams } from "./open-streams.ts";
 import { audienceOf, visibleLog } from "./visible-log.ts";
 
 const PAGE_MAX = 500;

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { unwrapped } from "../schemas/unwrapped.ts";
-import { hasNoEffect } from "../schemas/without-effect.ts";
+import { hasNoEffect, unwrapped } from "../schemas/marks.ts";
 import { unknownKeysOf } from "./query.ts";
 
 declare module "fastify" {

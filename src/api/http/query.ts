@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { invalidMember } from "../../core/basics/errors.ts";
-import { unwrapped } from "../schemas/unwrapped.ts";
+import { unwrapped } from "../schemas/marks.ts";
 
 /** The schema library ignores a member of this name, so a filter by it would have no effect. */
 const IGNORED_NAME = "__proto__";

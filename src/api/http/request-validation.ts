@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { AppError, invalidMember } from "../../core/basics/errors.ts";
-import { isClearable } from "../schemas/clearable.ts";
+import { isClearable, unwrapped } from "../schemas/marks.ts";
 import { hasAtMost } from "../schemas/text.ts";
-import { unwrapped } from "../schemas/unwrapped.ts";
-import { DEPTH_MAX } from "./json-structure.ts";
 
 type Issue = { readonly path: string; readonly message: string };
 type Validation = { readonly value: unknown } | { readonly error: AppError };
 
+/** Deeper than any valid request, and far below the limit of the stack. */
+export const DEPTH_MAX = 64;
 const REQUIRED = "is required";
 /** Zod's names of types, in words. */
 const TYPES: Readonly<Record<string, string>> = {

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { lengthOf } from "../../core/basics/clean-text.ts";
 import type { RunStore } from "../../core/ports/stores/run-store.ts";
 import { CONVERSATION_LENGTH_MAX } from "../../core/requests/conversations/read-conversation.ts";
-import { CallerMemory } from "./caller-memory.ts";
 import { StatusError } from "./errors.ts";
+import { CallerMemory } from "./request-memory.ts";
 
 type Log = Pick<RunStore, "readEvents">;
 

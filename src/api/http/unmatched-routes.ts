@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../../core/basics/errors.ts";
 import { StatusError } from "./errors.ts";
-import { pathOf } from "./request-id.ts";
+import { pathOf } from "./request-log.ts";
 
 /** Collects the paths of all routes. Must be called before the first route is added. */
 export function collectPaths(server: FastifyInstance): KnownPaths {

@@ -1,4 +1,4 @@
-import { ONE_OF } from "../schemas/one-of.ts";
+import { ONE_OF } from "../schemas/marks.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 

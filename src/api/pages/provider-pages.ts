@@ -6,7 +6,7 @@ import { plainName } from "../../core/model/people/plain-name.ts";
 import type { ProvenAccount, SignInProvider } from "../../core/ports/sign-in-provider.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
-import { SignedCookie } from "../auth/signed-cookie.ts";
+import { SignedCookie } from "../auth/cookies.ts";
 import { htmlPage, returnPath, textIn } from "./forms.ts";
 import { fill, readPage } from "./page-files.ts";
 import { proveAccount, reasonOf, signInAs } from "./provider-sign-in.ts";

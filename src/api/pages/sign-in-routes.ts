@@ -6,7 +6,7 @@ import { SignInService } from "../../core/team/keys/sign-in-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
 import { limitsOf } from "../http/api-limits.ts";
-import { callerNetwork } from "../http/caller-network.ts";
+import { callerNetwork } from "../http/rate-limit.ts";
 import { refuseOtherOrigin, requireOwnOrigin } from "../http/request-site.ts";
 import { continueTo, FORM_BYTES, htmlPage, isForm, readForms, returnPath, textIn } from "./forms.ts";
 import { newSignIn, visitorContext } from "./new-sign-in.ts";

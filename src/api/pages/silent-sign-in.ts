@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { isProofDue } from "../../core/model/people/sign-in-holder.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
-import { hasShareToken } from "../auth/share-token.ts";
+import { hasShareToken } from "../auth/guests.ts";
 import { returnPath } from "./forms.ts";
 
 /** How long a page is shown without a new proof after the last attempt, so that no attempt can lead to a loop. */

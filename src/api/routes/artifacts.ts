@@ -10,8 +10,13 @@ import type { Run } from "../../core/model/runs/run.ts";
 import type { Artifact, StoredFile } from "../../core/model/workspaces/artifact.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { type LinkTarget, SignedLinks } from "../auth/signed-links.ts";
-import { attachmentHeader, Redirect, SignedQuery } from "../http/downloads.ts";
+import {
+  attachmentHeader,
+  type LinkTarget,
+  Redirect,
+  SignedLinks,
+  SignedQuery,
+} from "../auth/signed-links.ts";
 import { ArtifactDetails, artifactDetailsOf, HandoffAttachments } from "../schemas/artifact-details.ts";
 import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";

@@ -4,7 +4,7 @@ import type { TeamId } from "../../core/basics/ids.ts";
 import type { AuditQuery } from "../../core/ports/stores/audit-log.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { SignedCursors } from "../http/signed-cursors.ts";
+import { SignedCursors } from "../http/cursors.ts";
 import { auditItem, ListAuditQuery, ListAuditResponse } from "../schemas/audit.ts";
 import { problems } from "../schemas/problem.ts";
 

@@ -10,8 +10,8 @@ import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { limitsOf } from "../http/api-limits.ts";
+import { SignedCursors } from "../http/cursors.ts";
 import { requireBytes } from "../http/request-validation.ts";
-import { SignedCursors } from "../http/signed-cursors.ts";
 import { RunParams, requireId, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {

@@ -8,7 +8,7 @@ import type { InboxEntry, InboxQuery } from "../../core/ports/stores/inbox-list.
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { SignedCursors } from "../http/signed-cursors.ts";
+import { SignedCursors } from "../http/cursors.ts";
 import { requireId } from "../schemas/ids.ts";
 import { InboxItem, inboxItem, ListInboxQuery, ListInboxResponse, OPEN } from "../schemas/inbox.ts";
 import { problems } from "../schemas/problem.ts";

@@ -7,7 +7,7 @@ import type { LoggedNotice, NoticeQuery } from "../../core/ports/stores/notice-l
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { SignedCursors } from "../http/signed-cursors.ts";
+import { SignedCursors } from "../http/cursors.ts";
 import { requireId } from "../schemas/ids.ts";
 import { ListNoticesQuery, ListNoticesResponse, NoticeItem, noticeItem } from "../schemas/notices.ts";
 import { problems } from "../schemas/problem.ts";

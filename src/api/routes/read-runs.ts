@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { RunPage, RunQuery } from "../../core/ports/stores/run-query.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { itemForGuest } from "../auth/guest-view.ts";
-import { Cursors } from "../http/cursor.ts";
+import { Cursors } from "../http/cursors.ts";
 import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { filtersOf, ListRunsQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";

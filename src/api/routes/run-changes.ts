@@ -6,8 +6,7 @@ import { isSameRepository } from "../../core/model/repositories/repository-name.
 import type { Run } from "../../core/model/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { SignedLinks } from "../auth/signed-links.ts";
-import { attachmentHeader, SignedQuery } from "../http/downloads.ts";
+import { attachmentHeader, SignedLinks, SignedQuery } from "../auth/signed-links.ts";
 import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunChanges, repositoryChangesItemOf } from "../schemas/run-changes.ts";

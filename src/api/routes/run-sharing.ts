@@ -6,7 +6,7 @@ import type { TransactionExtras } from "../../core/runs/transaction-extras.ts";
 import { ShareLinkService } from "../../core/team/keys/share-link-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { newToken } from "../auth/api-keys.ts";
-import { shareUrl } from "../auth/share-token.ts";
+import { shareUrl } from "../auth/guests.ts";
 import { expiryOf } from "../schemas/share-link.ts";
 
 type SharingDeps = Pick<ApiDeps, "clock" | "hashKey" | "publicUrl" | "runs" | "storage">;

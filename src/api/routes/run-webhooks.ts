@@ -4,7 +4,7 @@ import { defined } from "../../core/basics/defined.ts";
 import { WebhookDeliveries } from "../../core/team/webhooks/webhook-deliveries.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { SignedCursors } from "../http/signed-cursors.ts";
+import { SignedCursors } from "../http/cursors.ts";
 import { RunParams, requireId, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {

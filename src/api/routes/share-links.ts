@@ -5,7 +5,7 @@ import { ShareLinkService } from "../../core/team/keys/share-link-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { newToken } from "../auth/api-keys.ts";
 import { holderOf, viewerOf } from "../auth/authentication.ts";
-import { shareUrl } from "../auth/share-token.ts";
+import { shareUrl } from "../auth/guests.ts";
 import { RunParams, requireId, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {

@@ -5,9 +5,8 @@ import type { Run } from "../../core/model/runs/run.ts";
 import { eventPages } from "../../core/runs/event-pages.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { SignedLinks } from "../auth/signed-links.ts";
+import { attachmentHeader, Redirect, SignedLinks, SignedQuery } from "../auth/signed-links.ts";
 import { eventJson } from "../events/event-text.ts";
-import { attachmentHeader, Redirect, SignedQuery } from "../http/downloads.ts";
 import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 

@@ -6,7 +6,7 @@ import type { Storage } from "../../core/ports/stores/storage.ts";
 import { WebhookDeliveries } from "../../core/team/webhooks/webhook-deliveries.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { principalOf } from "../auth/authentication.ts";
-import { SignedCursors } from "../http/signed-cursors.ts";
+import { SignedCursors } from "../http/cursors.ts";
 import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {

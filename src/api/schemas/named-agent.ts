@@ -3,10 +3,9 @@ import { defined } from "../../core/basics/defined.ts";
 import { withRedactedValues } from "../../core/model/secrets/sealed-values.ts";
 import { problemOfName } from "../../core/model/secrets/secret.ts";
 import type { KnownAgent, NamedAgentEdit } from "../../core/team/records/named-agent-service.ts";
-import { clearable } from "./clearable.ts";
+import { clearable, withoutEffect } from "./marks.ts";
 import { Harness, McpServers, SkillSpec } from "./run-config.ts";
 import { Timestamp, textOfBytes, textOfCharacters } from "./text.ts";
-import { withoutEffect } from "./without-effect.ts";
 
 const NAME_LENGTH = 200;
 const DESCRIPTION_BYTES = 4_000;

@@ -2,9 +2,8 @@ import { z } from "zod";
 import { SHARE_ACCESSES } from "../../core/model/people/share-link.ts";
 import { PULL_REQUEST_SETTINGS } from "../../core/model/runs/run.ts";
 import { skillSpecProblem } from "../../core/model/skills/skill-spec.ts";
-import { ONE_OF } from "./one-of.ts";
+import { ONE_OF, withoutEffect } from "./marks.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
-import { withoutEffect } from "./without-effect.ts";
 
 const IDLE_MINUTES_MAX = 60;
 /** The reference is `$` and the name of the secret in braces. */

@@ -3,12 +3,12 @@ import { defined } from "../../core/basics/defined.ts";
 import { FOLLOW_UP_DELIVERIES, RUN_MODES } from "../../core/model/runs/run.ts";
 import { RUN_STATES } from "../../core/model/runs/states.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
+import { withoutEffect } from "./marks.ts";
 import { AmbientAgentConfig, checkSkills, SkillSpec } from "./run-config.ts";
 import { RUN_REQUEST_EXAMPLE, RUN_RESPONSE_EXAMPLE } from "./run-examples.ts";
 import { textOfBytes } from "./text.ts";
 import { RunWaitingFor } from "./waiting-for.ts";
 import { RunWebhook } from "./webhooks.ts";
-import { withoutEffect } from "./without-effect.ts";
 
 const METADATA_PAIRS = 20;
 const METADATA_VALUE_BYTES = 256;

@@ -1,8 +1,8 @@
+import { v5 } from "uuid";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { TimelineEntry } from "../../core/requests/conversations/timeline.ts";
 import { membersWithApiNames } from "./event-names.ts";
-import { nameUuid } from "./name-uuid.ts";
 import { Timestamp } from "./text.ts";
 
 const RUN_ID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";
@@ -55,4 +55,12 @@ export function timelineEventOf({ event, attempt }: TimelineEntry): z.output<typ
 /** Removes the final answer of a turn, which may be long. The conversation contains it. */
 function withoutWords(payload: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(payload).filter(([name]) => name !== "answer"));
+}
+
+/** No other file may create UUIDs in this namespace. */
+const NAMESPACE = "8d5a6a3e-5f0c-4c1e-9b7d-e2a1f4c30917";
+
+/** Gives the same UUID for the same name in every process (RFC 9562, version 5). */
+export function nameUuid(name: string): string {
+  return v5(name, NAMESPACE);
 }

@@ -10,7 +10,7 @@ import { REPLAYED_AT_ONCE } from "../../core/team/webhooks/webhook-deliveries.ts
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./page-info.ts";
 import { TimeInput, Timestamp } from "./text.ts";
-import { DELIVERY_DETAIL_EXAMPLE, DELIVERY_EXAMPLE, TRY_EXAMPLE } from "./webhook-examples.ts";
+import { DELIVERY_DETAIL_EXAMPLE, DELIVERY_EXAMPLE, TRY_EXAMPLE } from "./webhooks.ts";
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LOOKUP_LIFETIME_MS } from "../../../src/api/auth/lookup-cache.ts";
+import { LOOKUP_LIFETIME_MS } from "../../../src/api/auth/credential-caches.ts";
 import { FIXED_LIMITS } from "../../../src/api/http/api-limits.ts";
 import type { RunId } from "../../../src/core/basics/ids.ts";
 import { withConnection } from "../../../src/storage/connection.ts";

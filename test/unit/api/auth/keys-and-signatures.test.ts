@@ -2,7 +2,7 @@ import cookie from "@fastify/cookie";
 import { type FastifyInstance, fastify } from "fastify";
 import { expect, test } from "vitest";
 import { createKeyHasher, newApiKey } from "../../../../src/api/auth/api-keys.ts";
-import { SessionCookies } from "../../../../src/api/auth/session-cookie.ts";
+import { SessionCookies } from "../../../../src/api/auth/cookies.ts";
 import { Signer } from "../../../../src/api/http/signer.ts";
 import { systemClock } from "../../../../src/app/system.ts";
 

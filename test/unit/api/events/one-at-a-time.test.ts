@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { oneAtATime } from "../../../../src/api/events/one-at-a-time.ts";
+import { oneAtATime } from "../../../../src/api/events/notifications.ts";
 
 test("the work starts at once, runs once more for all calls during it, and again for a later call", async () => {
   const works: PromiseWithResolvers<void>[] = [];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { callerNetwork } from "../../../../src/api/http/caller-network.ts";
+import { callerNetwork } from "../../../../src/api/http/rate-limit.ts";
 
 test.each([
   ["203.0.113.7", "203.0.113.7"],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { frameworkError } from "../../../../src/api/http/error-answers.ts";
 import { problemOf, retryHeaders, StatusError, statusOf } from "../../../../src/api/http/errors.ts";
-import { frameworkError } from "../../../../src/api/http/framework-error.ts";
 import { AppError, ERROR_CODES, type ErrorCode, endStateOf } from "../../../../src/core/basics/errors.ts";
 
 const CONTEXT = { publicUrl: "https://errand.example", instance: "/x", traceId: "trace-1" };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { ignoredMembersOf } from "../../../../src/api/http/ignored-members.ts";
-import { withoutEffect } from "../../../../src/api/schemas/without-effect.ts";
+import { withoutEffect } from "../../../../src/api/schemas/marks.ts";
 
 const Near = z.looseObject({ kind: z.literal("near"), path: z.string() });
 const Far = z.looseObject({ kind: z.literal("far"), url: z.string() });

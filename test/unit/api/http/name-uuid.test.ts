@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { nameUuid } from "../../../../src/api/schemas/name-uuid.ts";
+import { nameUuid } from "../../../../src/api/schemas/timeline.ts";
 
 test("the UUID of a name is the SHA-1 of namespace and name, marked as version 5", () => {
   const namespace = Buffer.from("8d5a6a3e5f0c4c1e9b7de2a1f4c30917", "hex");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { RequestBuckets } from "../../../../src/api/http/request-buckets.ts";
+import { RequestBuckets } from "../../../../src/api/http/rate-limit.ts";
 
 class Time {
   ms = 1_000_000.25;

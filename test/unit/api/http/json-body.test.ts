@@ -1,6 +1,6 @@
 import { assert, json, property } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { excessOf } from "../../../../src/api/http/json-structure.ts";
+import { excessOf } from "../../../../src/api/http/json-body.ts";
 import { MEBIBYTE } from "../../../../src/core/basics/byte-units.ts";
 
 function excess(text: string): string | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { followAll } from "../../../../src/api/events/follow-all.ts";
+import { followAll } from "../../../../src/api/events/all-events-route.ts";
 import type { PrincipalId, TeamId } from "../../../../src/core/basics/ids.ts";
 import { KeyedSemaphore } from "../../../../src/core/basics/keyed-semaphore.ts";
 import { EVENT_LOG_START, type EventLogPage } from "../../../../src/core/ports/stores/event-log.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ApiKeyCache } from "../../../../src/api/auth/api-key-cache.ts";
+import { ApiKeyCache } from "../../../../src/api/auth/credential-caches.ts";
 import { holderOfKey, type KnownKey } from "../../../../src/core/model/people/api-key.ts";
 import type { KeyStore } from "../../../../src/core/ports/stores/people-stores.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";

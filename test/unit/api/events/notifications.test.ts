@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ChangeSignal } from "../../../../src/api/events/change-signal.ts";
+import { ChangeSignal } from "../../../../src/api/events/notifications.ts";
 
 const LONG_MS = 3_600_000;
 
