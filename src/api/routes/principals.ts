@@ -1,14 +1,13 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { PrincipalId, TeamId } from "../../core/basics/ids.ts";
+import type { Principal } from "../../core/model/people/principal.ts";
 import {
   type NewPrincipal,
   type PrincipalChanges,
   PrincipalService,
 } from "../../core/team/people/principal-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { viewerOf } from "../auth/authentication.ts";
 import { requireId } from "../schemas/ids.ts";
 import {
   CreatePrincipalRequest,
@@ -17,120 +16,70 @@ import {
   principalItem,
   UpdatePrincipalRequest,
 } from "../schemas/principal.ts";
-import { problems } from "../schemas/problem.ts";
-import { SUCCESS, Success } from "../schemas/success.ts";
 import type { Idempotency } from "./idempotency.ts";
+import { uuidId } from "./resource.ts";
+import { resourceRoutes } from "./resource-routes.ts";
 
-type PrincipalDeps = Pick<ApiDeps, "clock" | "storage">;
-
-const tags = ["people"];
-const reading = { scope: "settings:read" } as const;
-const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
-const ending = { ...writing, endsKeys: true } as const;
-
-const params = z.object({ uid: z.string().describe("The principal's uid.") });
-
-const LIST = {
-  operationId: "listPrincipals",
-  summary: "List the principals of the team",
-  tags,
-  response: { 200: ListPrincipalsResponse, ...problems(401, 403, 503) },
-};
 const CREATE = {
   operationId: "createPrincipal",
   summary: "Create a principal",
   description:
     "A user or a service account. Operators may create a principal in another team. As long as that team has no " +
     "key, they may also create its first key, so that a new team gets an administrator.",
-  tags,
+  problems: [404],
   body: CreatePrincipalRequest,
-  response: { 201: PrincipalItem, ...problems(400, 401, 403, 404, 503) },
-};
-const GET = {
-  operationId: "getPrincipal",
-  summary: "Get a principal",
-  tags,
-  params,
-  response: { 200: PrincipalItem, ...problems(401, 403, 404, 503) },
-};
-const UPDATE = {
-  operationId: "updatePrincipal",
-  summary: "Change a principal",
-  tags,
-  params,
-  body: UpdatePrincipalRequest,
-  response: { 200: PrincipalItem, ...problems(400, 401, 403, 404, 503) },
-};
+} as const;
 const DISABLE = {
   operationId: "disablePrincipal",
   summary: "Disable a principal",
   description:
     "Its keys stop working at once, and its runs are kept. To enable it again, set `disabled` to false.",
-  tags,
-  params,
-  response: { 200: Success, ...problems(400, 401, 403, 404, 503) },
+  verb: "disable",
+  endsKeys: true,
 };
 
-export function principalRoutes(deps: PrincipalDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  return async (app) => {
-    await app.register(readRoutes(deps));
-    await app.register(createRoute(deps, idempotency));
-    await app.register(changeRoutes(deps, idempotency));
-  };
-}
-
-function readRoutes(deps: PrincipalDeps): FastifyPluginAsyncZod {
-  const principals = new PrincipalService(deps);
-  return async (app) => {
-    app.get("/agent/principals", { schema: LIST, config: reading }, async (request) => {
-      const viewer = viewerOf(request);
-      return { principals: (await principals.list(viewer)).map((one) => principalItem(one, viewer)) };
-    });
-    app.get("/agent/principals/:uid", { schema: GET, config: reading }, async (request) => {
-      const viewer = viewerOf(request);
-      return principalItem(await principals.get(viewer, requireUid(request.params)), viewer);
-    });
-  };
-}
-
-function createRoute({ clock }: Pick<ApiDeps, "clock">, idempotency: Idempotency): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.post("/agent/principals", { schema: CREATE, config: writing }, async (request, reply) => {
-      const [viewer, newPrincipal] = [viewerOf(request), newPrincipalOf(request.body)];
-      return idempotency.writeOnce(request, reply, {
-        operation: "principals.create",
-        status: 201,
-        perform: async (storage) =>
-          principalItem(await new PrincipalService({ storage, clock }).create(viewer, newPrincipal), viewer),
-      });
-    });
-  };
-}
-
-function changeRoutes({ clock }: Pick<ApiDeps, "clock">, idempotency: Idempotency): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.patch("/agent/principals/:uid", { schema: UPDATE, config: ending }, async (request, reply) => {
-      const [viewer, id] = [viewerOf(request), requireUid(request.params)];
-      const changes = changesOf(request.body);
-      return idempotency.writeOnce(request, reply, {
-        operation: "principals.update",
-        target: id,
-        perform: async (storage) =>
-          principalItem(await new PrincipalService({ storage, clock }).change(viewer, id, changes), viewer),
-      });
-    });
-    app.delete("/agent/principals/:uid", { schema: DISABLE, config: ending }, async (request, reply) => {
-      const [viewer, id] = [viewerOf(request), requireUid(request.params)];
-      return idempotency.writeOnce(request, reply, {
-        operation: "principals.disable",
-        target: id,
-        perform: async (storage) => {
-          await new PrincipalService({ storage, clock }).change(viewer, id, { disabled: true });
-          return SUCCESS;
-        },
-      });
-    });
-  };
+export function principalRoutes(
+  { clock, storage: wholeStorage }: Pick<ApiDeps, "clock" | "storage">,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
+  return resourceRoutes(wholeStorage, idempotency, {
+    path: "/agent/principals",
+    tags: ["people"],
+    scopes: { read: "settings:read", write: "admin" },
+    id: uuidId<PrincipalId>("uid", "principal", "The principal's uid."),
+    serviceOn: (storage) => new PrincipalService({ storage, clock }),
+    item: PrincipalItem,
+    items: (rows: readonly Principal[], { viewer }) => rows.map((row) => principalItem(row, viewer)),
+    list: {
+      operationId: "listPrincipals",
+      summary: "List the principals of the team",
+      without: [400],
+      member: "principals",
+      response: ListPrincipalsResponse,
+      run: (principals, viewer) => principals.list(viewer),
+    },
+    get: {
+      operationId: "getPrincipal",
+      summary: "Get a principal",
+      without: [400],
+      run: (principals, viewer, id) => principals.get(viewer, id),
+    },
+    create: {
+      ...CREATE,
+      run: (principals, viewer, body) => principals.create(viewer, newPrincipalOf(body)),
+    },
+    update: {
+      operationId: "updatePrincipal",
+      summary: "Change a principal",
+      endsKeys: true,
+      body: UpdatePrincipalRequest,
+      run: (principals, viewer, id, body) => principals.change(viewer, id, changesOf(body)),
+    },
+    remove: {
+      ...DISABLE,
+      run: (principals, viewer, id) => principals.change(viewer, id, { disabled: true }),
+    },
+  });
 }
 
 function newPrincipalOf(request: CreatePrincipalRequest): NewPrincipal {
@@ -148,8 +97,4 @@ function newPrincipalOf(request: CreatePrincipalRequest): NewPrincipal {
 function changesOf(request: UpdatePrincipalRequest): PrincipalChanges {
   const { administrator, disabled, display_name, email, photo_url } = request;
   return defined({ displayName: display_name, email, photoUrl: photo_url, administrator, disabled });
-}
-
-function requireUid({ uid }: z.output<typeof params>): PrincipalId {
-  return requireId<PrincipalId>(uid, "principal");
 }

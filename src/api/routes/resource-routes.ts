@@ -1,13 +1,13 @@
-import type { FastifySchema } from "fastify";
+import type { FastifyReply, FastifyRequest, FastifySchema } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
+import { viewerOf } from "../auth/authentication.ts";
 import { type ProblemStatus, problems } from "../schemas/problem.ts";
-import { NoContent, Success } from "../schemas/success.ts";
+import { NoContent, SUCCESS, Success } from "../schemas/success.ts";
 import type { Idempotency } from "./idempotency.ts";
-import type { Body, Operation, Resource } from "./resource.ts";
-import { ResourceHandlers } from "./resource-handlers.ts";
+import type { Body, Change, Operation, Resource } from "./resource.ts";
 
 /** The routes to list, get, create, replace, update and delete the records of one kind. */
 export function resourceRoutes<
@@ -28,20 +28,28 @@ export function resourceRoutes<
   const one = `${path}/:${id.name}`;
   const named = defined({ params: id.params, querystring: id.querystring });
   const reading = { scope: scopes.read };
-  const config = { scope: scopes.write, describedHeaders: ["Idempotency-Key"] };
+  const configOf = ({ endsKeys }: Operation) => ({
+    scope: scopes.write,
+    describedHeaders: ["Idempotency-Key"],
+    ...defined({ endsKeys }),
+  });
   const changing = (change: Operation & Partial<Body>) => {
     const body = change.body && { body: change.body };
-    return { schema: schemaOf(change, { 200: item }, { tags, ...named, ...body }, ONE_RECORD), config };
+    const schema = schemaOf(change, { 200: item }, { tags, ...named, ...body }, ONE_RECORD);
+    return { schema, config: configOf(change) };
   };
   return async (app) => {
     const query = list.querystring && { querystring: list.querystring };
     const listing = schemaOf(list, { 200: list.response }, { tags, ...query }, ALL_RECORDS);
     app.get(path, { schema: listing, config: reading }, handlers.list(list));
-    const getting = schemaOf(get, { 200: item }, { tags, ...named }, ONE_RECORD);
-    app.get(one, { schema: getting, config: reading }, handlers.get(get));
+    if (get !== undefined) {
+      const schema = schemaOf(get, { 200: item }, { tags, ...named }, ONE_RECORD);
+      app.get(one, { schema, config: reading }, handlers.get(get));
+    }
     if (create !== undefined) {
-      const schema = schemaOf(create, { 201: item }, { tags, body: create.body }, ALL_RECORDS);
-      app.post(path, { schema, config }, handlers.create(create));
+      const { body, status = 201 } = create;
+      const schema = schemaOf(create, { [status]: item }, { tags, body }, ALL_RECORDS);
+      app.post(path, { schema, config: configOf(create) }, handlers.create(create));
     }
     if (replace !== undefined) {
       app.put(one, changing(replace), handlers.change("replace", replace));
@@ -52,9 +60,11 @@ export function resourceRoutes<
     if (resource.extraRoutes !== undefined) {
       await app.register(resource.extraRoutes);
     }
-    const removed = remove.status === 204 ? { 204: NoContent } : { 200: Success };
-    const removing = schemaOf(remove, removed, { tags, ...named }, ONE_RECORD);
-    app.delete(one, { schema: removing, config }, handlers.remove(remove));
+    if (remove !== undefined) {
+      const { status = 200, response = status === 204 ? NoContent : Success } = remove;
+      const schema = schemaOf(remove, { [status]: response }, { tags, ...named }, ONE_RECORD);
+      app.delete(one, { schema, config: configOf(remove) }, handlers.remove(remove));
+    }
     for (const [verb, action] of Object.entries(actions)) {
       app.post(`${one}/${verb}`, changing(action), handlers.change(verb, action));
     }
@@ -65,7 +75,7 @@ const ALL_RECORDS = [400, 401, 403, 503] as const;
 const ONE_RECORD = [...ALL_RECORDS, 404] as const;
 
 function schemaOf(
-  { operationId, summary, description, problems: others = [] }: Operation,
+  { operationId, summary, description, problems: others = [], without = [] }: Operation,
   success: Readonly<Record<number, z.ZodType>>,
   input: FastifySchema,
   statuses: readonly ProblemStatus[],
@@ -75,6 +85,127 @@ function schemaOf(
     summary,
     ...defined({ description }),
     ...input,
-    response: { ...success, ...problems(...statuses, ...others) },
+    response: {
+      ...success,
+      ...problems(...statuses.filter((status) => !without.includes(status)), ...others),
+    },
   };
+}
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+type Declared<Service, Row, Id> = Resource<Service, Row, Id>;
+type Shared<Service, Row, Id> = Pick<
+  Declared<Service, Row, Id>,
+  "id" | "items" | "name" | "path" | "serviceOn"
+>;
+type AnyChange<Service, Row, Id> = Change<Service, Row, Id> & Partial<Body>;
+type Kind<Service, Row, Id, Name extends "create" | "get" | "remove"> = NonNullable<
+  Declared<Service, Row, Id>[Name]
+>;
+
+/**
+ * The handlers of one resource. The routes have already validated the requests by their schemas, which define the
+ * types.
+ */
+class ResourceHandlers<Service, Row, Id> {
+  readonly #storage: Storage;
+  readonly #idempotency: Idempotency;
+  readonly #resource: Shared<Service, Row, Id>;
+
+  constructor(storage: Storage, idempotency: Idempotency, resource: Shared<Service, Row, Id>) {
+    this.#storage = storage;
+    this.#idempotency = idempotency;
+    this.#resource = resource;
+  }
+
+  list({ member, run }: Declared<Service, Row, Id>["list"]): Handler {
+    const { items, serviceOn } = this.#resource;
+    const service = serviceOn(this.#storage);
+    return async (request) => {
+      const viewer = viewerOf(request);
+      const rows = await run(service, viewer, request.query);
+      return { [member]: await items(rows, { request, storage: this.#storage, viewer }) };
+    };
+  }
+
+  get({ run }: Kind<Service, Row, Id, "get">): Handler {
+    const service = this.#resource.serviceOn(this.#storage);
+    return async (request) => {
+      const row = await run(service, viewerOf(request), this.#idOf(request));
+      return this.#itemOf(row, this.#storage, request);
+    };
+  }
+
+  create({
+    check,
+    hidesBody,
+    run,
+    status = 201,
+    verb = "create",
+  }: Kind<Service, Row, Id, "create">): Handler {
+    return async (request, reply) => {
+      const viewer = viewerOf(request);
+      await check?.(request.body, viewer);
+      return this.#idempotency.writeOnce(request, reply, {
+        operation: this.#operation(verb),
+        ...defined({ hidesBody }),
+        status,
+        perform: async (storage) =>
+          this.#itemOf(await run(this.#resource.serviceOn(storage), viewer, request.body), storage, request),
+      });
+    };
+  }
+
+  change(kind: string, { check, hidesBody, run, verb = kind }: AnyChange<Service, Row, Id>): Handler {
+    return async (request, reply) => {
+      const viewer = viewerOf(request);
+      await check?.(request.body, viewer);
+      const id = this.#idOf(request);
+      return this.#idempotency.writeOnce(request, reply, {
+        operation: this.#operation(verb),
+        ...defined({ hidesBody }),
+        target: this.#resource.id.target(id),
+        perform: async (storage) =>
+          this.#itemOf(
+            await run(this.#resource.serviceOn(storage), viewer, id, request.body),
+            storage,
+            request,
+          ),
+      });
+    };
+  }
+
+  remove({ run, status, verb = "delete" }: Kind<Service, Row, Id, "remove">): Handler {
+    return async (request, reply) => {
+      const [viewer, id] = [viewerOf(request), this.#idOf(request)];
+      return this.#idempotency.writeOnce(request, reply, {
+        operation: this.#operation(verb),
+        target: this.#resource.id.target(id),
+        ...defined({ status }),
+        perform: async (storage) => {
+          await run(this.#resource.serviceOn(storage), viewer, id);
+          return status === 204 ? null : SUCCESS;
+        },
+      });
+    };
+  }
+
+  /** The name of an operation in stored idempotency keys. */
+  #operation(verb: string): string {
+    const { path, name = path.slice(path.lastIndexOf("/") + 1) } = this.#resource;
+    return `${name}.${verb}`;
+  }
+
+  #idOf({ params, query }: FastifyRequest): Id {
+    const { id } = this.#resource;
+    return id.parse(
+      (params as Record<string, string>)[id.name] ?? "",
+      query as Readonly<Record<string, unknown>>,
+    );
+  }
+
+  async #itemOf(row: Row, storage: Storage, request: FastifyRequest): Promise<unknown> {
+    const [item] = await this.#resource.items([row], { request, storage, viewer: viewerOf(request) });
+    return item;
+  }
 }

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import type { Scope } from "../../core/model/people/api-key.ts";
@@ -19,8 +20,10 @@ export interface Resource<
   Replace extends z.ZodType = z.ZodType,
   Update extends z.ZodType = z.ZodType,
 > {
-  /** Below `/api/v1`. Its last segment names the resource's operations for `Idempotency-Key`. */
+  /** Below `/api/v1`. */
   readonly path: string;
+  /** The name of the resource in stored idempotency keys. Default: the last segment of `path`. */
+  readonly name?: string;
   readonly tags: readonly string[];
   readonly scopes: { readonly read: Scope; readonly write: Scope };
   readonly id: ResourceId<Id>;
@@ -37,31 +40,43 @@ export interface Resource<
     readonly querystring?: Query;
     run(service: Service, viewer: Viewer, query: z.output<Query>): Promise<readonly Row[]>;
   };
-  readonly get: Operation & { run(service: Service, viewer: Viewer, id: Id): Promise<Row> };
+  readonly get?: Operation & { run(service: Service, viewer: Viewer, id: Id): Promise<Row> };
   readonly create?: Operation &
-    Body<Create> & { run(service: Service, viewer: Viewer, body: z.output<Create>): Promise<Row> };
+    Body<Create> & {
+      /** The status of the response. Default: 201. */
+      readonly status?: 200 | 201;
+      run(service: Service, viewer: Viewer, body: z.output<Create>): Promise<Row>;
+    };
   /** By PUT. */
   readonly replace?: Change<Service, Row, Id, Replace> & Body<Replace>;
   /** By PATCH. */
   readonly update?: Change<Service, Row, Id, Update> & Body<Update>;
   /** Routes that cannot be declared. They are registered before DELETE, so that the document has the usual order. */
   readonly extraRoutes?: FastifyPluginAsyncZod;
-  readonly remove: Operation & {
+  readonly remove?: Operation & {
     /** The status of the response, which has no content with 204. Default: 200. */
     readonly status?: 204;
-    run(service: Service, viewer: Viewer, id: Id): Promise<void>;
+    /** What the document says about the response. */
+    readonly response?: z.ZodType;
+    run(service: Service, viewer: Viewer, id: Id): Promise<unknown>;
   };
   /** Each is a POST without a body to `{path}/{id}/{name of the action}`. */
   readonly actions?: Readonly<Record<string, Change<Service, Row, Id>>>;
 }
 
-/** What one operation says in the OpenAPI document. */
+/** What one operation says in the OpenAPI document, and how it differs from others of its kind. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   /** Error statuses, besides those that each operation of its kind has. */
   readonly problems?: readonly ProblemStatus[];
+  /** Error statuses that each operation of its kind has, and this one has not. */
+  readonly without?: readonly ProblemStatus[];
+  /** Its name in stored idempotency keys, behind that of the resource. Default: the name of its kind. */
+  readonly verb?: string;
+  /** It may end keys or sign-ins, so what is known of them is read again afterwards. */
+  readonly endsKeys?: boolean;
 }
 
 /** A write to one record whose response is the record. */
@@ -79,6 +94,7 @@ export interface Body<Schema extends z.ZodType = z.ZodType> {
 }
 
 export interface ItemContext {
+  readonly request: FastifyRequest;
   readonly storage: Storage;
   readonly viewer: Viewer;
 }
@@ -101,7 +117,10 @@ export function textId(name: string, description: string): ResourceId<string> {
 }
 
 /** `noun` names the record in the message of a 404. */
-export function uuidId(name: string, noun: string): ResourceId<string> {
-  const description = `The ${noun}'s id.`;
-  return { ...textId(name, description), parse: (value) => requireId(value, noun) };
+export function uuidId<Id extends string = string>(
+  name: string,
+  noun: string,
+  description = `The ${noun}'s id.`,
+): ResourceId<Id> {
+  return { ...textId(name, description), parse: (value) => requireId<Id>(value, noun) };
 }
