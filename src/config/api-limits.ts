@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { KIBIBYTE, MEBIBYTE } from "../core/basics/byte-units.ts";
-import { wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
+import { wholeNumber } from "./variable-types.ts";
 
 /** Limits of the API. Each process counts for itself. */
 export interface ApiLimitSettings {

@@ -10,17 +10,15 @@ import { butNot, StartupError } from "../core/basics/errors.ts";
 import type { RunSettings } from "../core/work/lease/attempt-deps.ts";
 import { type AllowList, parseAllowList } from "../outgoing/allow-list.ts";
 import { formsOf } from "../secrets/redaction.ts";
-import { databaseAddress, listenHost, plainAddress, serverAddress } from "./addresses.ts";
 import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agents.ts";
 import { type ApiLimitSettings, apiLimitsOf, apiLimitVariables } from "./api-limits.ts";
-import { withoutClientVariables } from "./client-variables.ts";
 import { type DiskLimits, diskLimitsOf, diskVariables } from "./disk.ts";
 import { runSettingsOf, workVariables } from "./limits.ts";
 import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./models.ts";
-import { wholeNumber } from "./numbers.ts";
 import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox.ts";
 import { type SignInConfig, signInConfigOf, signInProblems, signInVariables } from "./sign-in.ts";
-import { problemsOfUnknown } from "./unknown-variables.ts";
+import { problemsOfUnknown, withoutClientVariables } from "./variable-names.ts";
+import { databaseAddress, listenHost, plainAddress, serverAddress, wholeNumber } from "./variable-types.ts";
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
 /** Also accepts `true` and `false`, because the other switches accept them. */

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { GIBIBYTE } from "../core/basics/byte-units.ts";
-import { decimalNumber, positiveNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
+import { decimalNumber, positiveNumber } from "./variable-types.ts";
 
 const HOUR_MS = 3_600_000;
 const MAX_GIB = 1_000_000;

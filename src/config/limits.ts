@@ -2,8 +2,8 @@ import { z } from "zod";
 import { PULL_REQUEST_SETTINGS } from "../core/model/runs/run.ts";
 import type { RunSettings } from "../core/work/lease/attempt-deps.ts";
 import type { diskVariables } from "./disk.ts";
-import { positiveNumber, wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
+import { positiveNumber, wholeNumber } from "./variable-types.ts";
 
 const MINUTE_MS = 60_000;
 /** Below the 24 hours after which the queue hands a job out again. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defined } from "../core/basics/defined.ts";
-import { plainAddress } from "./addresses.ts";
 import type { VariableDoc } from "./variable-doc.ts";
+import { plainAddress } from "./variable-types.ts";
 
 /** A model API, and the key that the gateway adds to requests. */
 export interface ModelProvider {

@@ -5,8 +5,8 @@ import { DEFAULT_REGISTRY, parseImageName, parseRegistry } from "../core/model/w
 import { SANDBOX_SETTINGS, type SandboxSetting } from "../sandboxes/choose-sandbox.ts";
 import { DEFAULT_IMAGE_RULES, type ImageRules } from "../sandboxes/image-rules.ts";
 import { DEFAULT_SANDBOX_LIMITS, type SandboxLimits } from "../sandboxes/sandbox-limits.ts";
-import { decimalNumber, wholeNumber } from "./numbers.ts";
 import type { VariableDoc } from "./variable-doc.ts";
+import { decimalNumber, wholeNumber } from "./variable-types.ts";
 
 export interface SandboxConfig {
   readonly setting: SandboxSetting;

@@ -3,9 +3,7 @@ import { type buildConnector, Client, type Dispatcher } from "undici";
 import { defined } from "../core/basics/defined.ts";
 import type { SignedMessage, WebhookAnswer, WebhookClient } from "../core/ports/webhook-client.ts";
 import type { Destinations } from "./destinations.ts";
-import { reasonOf } from "./failure-reason.ts";
-import { createGuardedConnector, type Resolve } from "./guarded-connector.ts";
-import { retryAfterMs } from "./retry-after.ts";
+import { createGuardedConnector, ForbiddenDestination, type Resolve } from "./guarded-connector.ts";
 
 export interface WebhookClientOptions {
   readonly destinations: Destinations;
@@ -85,3 +83,55 @@ function signatureHeaders({ id, body, secrets }: SignedMessage, now: Date): Reco
     "webhook-signature": secrets.map((secret) => new Webhook(secret).sign(id, now, body)).join(" "),
   };
 }
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTFOUND: "The host name cannot be resolved",
+  EAI_AGAIN: "The host name cannot be resolved now",
+  ECONNREFUSED: "The connection was refused",
+  ECONNRESET: "The connection was cut off",
+  UND_ERR_SOCKET: "The connection was cut off",
+  UND_ERR_CONNECT_TIMEOUT: "The connection could not be made in time",
+  UND_ERR_HEADERS_OVERFLOW: "The head of the answer is too large",
+  HTTPParserError: "The answer is not HTTP",
+};
+
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_/;
+
+/**
+ * Why a receiver could not be reached, for the owner of the endpoint. Uses only the code of the error, because its
+ * message contains resolved addresses, which only the operator may see.
+ */
+export function reasonOf(error: unknown): string {
+  if (error instanceof ForbiddenDestination) {
+    return error.message;
+  }
+  const code = codeOf(error);
+  const reason =
+    REASONS[code] ?? (CERTIFICATE.test(code) ? "The certificate is not valid" : "The connection failed");
+  return `${reason} (${code}).`;
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) {
+    return "unknown";
+  }
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}
+
+/**
+ * A `Retry-After` header as milliseconds from now, given in seconds or as a date; undefined: it is missing or
+ * invalid.
+ */
+export function retryAfterMs(header: string | string[] | undefined, now: Date): number | undefined {
+  if (typeof header !== "string") {
+    return undefined;
+  }
+  if (/^\d{1,9}$/.test(header)) {
+    return Number(header) * 1_000;
+  }
+  const at = HTTP_DATE.test(header) ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
+}
+
+/** JavaScript's own date parser accepts almost anything. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, .* GMT$/;

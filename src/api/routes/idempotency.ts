@@ -24,6 +24,13 @@ interface Operation {
   readonly target?: string;
   /** The body contains a secret, so the stored hash must not allow guessing it. */
   readonly hidesBody?: boolean;
+  /** The status of the response. Default: 200. */
+  readonly status?: number;
+  /**
+   * The response contains a secret. It is stored encrypted and repeated only for the same API key or sign-in, because
+   * another one of the principal may have fewer rights than the secret gives. A repeat with another one is refused.
+   */
+  readonly isSecret?: boolean;
 }
 
 /** A write to a run. The change of the run stores the response. */
@@ -35,10 +42,6 @@ interface RunOperation extends Operation {
    * the stored response in the transaction. That saves a query for each first request.
    */
   readonly isAtomic?: boolean;
-  /** As in `Write`. */
-  readonly isSecret?: boolean;
-  /** The status of the response. Default: 200. */
-  readonly status?: number;
 }
 
 /** A write whose response needs something that is read before the transaction. */
@@ -59,13 +62,6 @@ export interface RunTransaction<Body> {
 
 /** Any other write. */
 export interface Write<Body> extends Operation {
-  /** The status of the response. Default: 200. */
-  readonly status?: number;
-  /**
-   * The response contains a secret. It is stored encrypted and repeated only for the same API key or sign-in, because
-   * another one of the principal may have fewer rights than the secret gives. A repeat with another one is refused.
-   */
-  readonly isSecret?: boolean;
   /** The run that the response is about. The stored response is deleted with it. */
   readonly runId?: RunId;
   /** Does the work through `storage`, in one transaction. May be called again. */
@@ -79,6 +75,12 @@ interface SecretAnswer {
 }
 
 type IdempotencyKey = Pick<IdempotentResponse, "principalId" | "key" | "requestHash">;
+
+interface KeyedRequest {
+  readonly key: IdempotencyKey;
+  /** Who may see the response again, if it contains a secret. */
+  readonly secretOf: string | undefined;
+}
 
 export interface IdempotencyDeps {
   readonly storage: Storage;
@@ -106,77 +108,63 @@ export class Idempotency {
   ): Promise<Body> {
     const { status = 200 } = write;
     reply.code(status);
-    const requestKey = this.#keyOf(request, write);
-    if (requestKey === undefined) {
+    const keyed = this.#keyed(request, write);
+    if (keyed === undefined) {
       const { answer, perform } = await prepared(write);
       return answer(await perform(callerExtras(request)));
     }
-    const secretOf = write.isSecret === true ? secretOwnerOf(request) : undefined;
-    const storedForm = (body: Body) => this.#stored(body, requestKey, secretOf);
+    const storedForm = (body: Body) => this.#stored(body, keyed);
     const perform = async () =>
-      performAndStore({ ...requestKey, status }, await prepared(write), {
+      performAndStore({ ...keyed.key, status }, await prepared(write), {
         ...callerExtras(request),
         storedForm,
       });
-    return write.isAtomic === true
-      ? this.#perform(reply, requestKey, secretOf, perform)
-      : this.#performUnlessStored(reply, requestKey, secretOf, perform);
+    return this.#performOrReplay(reply, keyed, perform, write.isAtomic);
   }
 
   /** For any other write. The work and its response are stored in one transaction, which is opened here. */
   async writeOnce<Body>(request: FastifyRequest, reply: FastifyReply, write: Write<Body>): Promise<Body> {
-    const { status = 200, isSecret = false } = write;
+    const { status = 200 } = write;
     const { storage } = this.#deps;
     reply.code(status);
-    const requestKey = this.#keyOf(request, write);
+    const keyed = this.#keyed(request, write);
     const author = authorOf(request);
-    if (requestKey === undefined) {
+    if (keyed === undefined) {
       return storage.atomically((stores) => performWithKey(request, stores, write), author);
     }
-    const secretOf = isSecret ? secretOwnerOf(request) : undefined;
-    return this.#performUnlessStored(reply, requestKey, secretOf, () =>
+    return this.#performOrReplay(reply, keyed, () =>
       storage.atomically(async (stores) => {
         const body = await performWithKey(request, stores, write);
         await stores.idempotentResponses.remember({
-          ...requestKey,
+          ...keyed.key,
           ...defined({ runId: write.runId }),
           status,
-          body: this.#stored(body, requestKey, secretOf),
+          body: this.#stored(body, keyed),
         });
         return body;
       }, author),
     );
   }
 
-  async #performUnlessStored<Body>(
+  async #performOrReplay<Body>(
     reply: FastifyReply,
-    requestKey: IdempotencyKey,
-    secretOf: string | undefined,
+    keyed: KeyedRequest,
     perform: () => Promise<Body>,
+    isAtomic = false,
   ): Promise<Body> {
-    const first = await this.#deps.storage.idempotentResponses.find(requestKey.principalId, requestKey.key);
+    const { key, principalId } = keyed.key;
+    const find = () => this.#deps.storage.idempotentResponses.find(principalId, key);
+    const first = isAtomic ? undefined : await find();
     if (first !== undefined) {
-      return this.#replay<Body>(reply, first, requestKey, secretOf);
+      return this.#replay(reply, first, keyed);
     }
-    return this.#perform(reply, requestKey, secretOf, perform);
-  }
-
-  async #perform<Body>(
-    reply: FastifyReply,
-    requestKey: IdempotencyKey,
-    secretOf: string | undefined,
-    perform: () => Promise<Body>,
-  ): Promise<Body> {
     try {
       return await perform();
     } catch (error) {
       // A concurrent duplicate may fail at the stored response, or earlier at a unique name.
-      const duplicate = await this.#deps.storage.idempotentResponses.find(
-        requestKey.principalId,
-        requestKey.key,
-      );
+      const duplicate = await find();
       if (duplicate !== undefined) {
-        return this.#replay<Body>(reply, duplicate, requestKey, secretOf);
+        return this.#replay(reply, duplicate, keyed);
       }
       if (!(error instanceof UniqueConflict) || error.what !== "idempotencyKey") {
         throw error;
@@ -187,47 +175,43 @@ export class Idempotency {
   }
 
   /** Returns undefined if the request has no key. */
-  #keyOf(
+  #keyed(
     request: FastifyRequest,
-    { operation, target = "", hidesBody }: Operation,
-  ): IdempotencyKey | undefined {
-    const key = readKey(request.raw.rawHeaders);
-    if (key === undefined) {
+    { operation, target = "", hidesBody, isSecret }: Operation,
+  ): KeyedRequest | undefined {
+    const text = readKey(request.raw.rawHeaders);
+    if (text === undefined) {
       return undefined;
     }
     const digest = createHash("sha256")
       .update(`${target}\n${canonical(request.body)}`)
       .digest("hex");
     const requestHash = hidesBody === true ? this.#deps.hashKey(digest) : digest;
-    return { principalId: viewerOf(request).id, key: `${operation} ${key}`, requestHash };
+    const key = { principalId: viewerOf(request).id, key: `${operation} ${text}`, requestHash };
+    return { key, secretOf: isSecret === true ? secretOwnerOf(request) : undefined };
   }
 
-  #replay<Body>(
-    reply: FastifyReply,
-    first: IdempotentResponse,
-    requestKey: IdempotencyKey,
-    secretOf: string | undefined,
-  ): Body {
-    requireSame(first, requestKey);
+  #replay<Body>(reply: FastifyReply, first: IdempotentResponse, keyed: KeyedRequest): Body {
+    requireSame(first, keyed.key);
     if (first.status === RUN_DELETED) {
       throw runDeleted();
     }
     reply.code(first.status).header("idempotent-replay", "true");
-    const body = secretOf === undefined ? first.body : this.#opened(first, requestKey, secretOf);
+    const body = keyed.secretOf === undefined ? first.body : this.#opened(first, keyed);
     // The response was stored by the same operation, so it has the right type.
     return body as Body;
   }
 
-  #stored(body: unknown, requestKey: IdempotencyKey, secretOf: string | undefined): unknown {
+  #stored(body: unknown, { key, secretOf }: KeyedRequest): unknown {
     if (secretOf === undefined) {
       return body;
     }
     const answer: SecretAnswer = { secretOf, body };
-    return this.#deps.secrets.seal(JSON.stringify(answer), answerOwner(requestKey));
+    return this.#deps.secrets.seal(JSON.stringify(answer), answerOwner(key));
   }
 
-  #opened({ body }: IdempotentResponse, requestKey: IdempotencyKey, secretOf: string): unknown {
-    const answer = this.#secretAnswer(body, requestKey);
+  #opened({ body }: IdempotentResponse, { key, secretOf }: KeyedRequest): unknown {
+    const answer = this.#secretAnswer(body, key);
     if (answer.secretOf !== secretOf) {
       throw new AppError("not_authorized", "Another API key of yours has sent this Idempotency-Key.", {
         remedy: "Use the same API key, because the response contains a secret, or use a new Idempotency-Key.",
@@ -236,9 +220,9 @@ export class Idempotency {
     return answer.body;
   }
 
-  #secretAnswer(body: unknown, requestKey: IdempotencyKey): SecretAnswer {
+  #secretAnswer(body: unknown, key: IdempotencyKey): SecretAnswer {
     try {
-      return JSON.parse(this.#deps.secrets.open(String(body), answerOwner(requestKey)));
+      return JSON.parse(this.#deps.secrets.open(String(body), answerOwner(key)));
     } catch (cause) {
       throw new AppError("conflict", "The response to this Idempotency-Key can no longer be read.", {
         cause,
