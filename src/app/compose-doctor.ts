@@ -27,7 +27,7 @@ import type { Database } from "../storage/database.ts";
 import { databaseChecks } from "../storage/database-checks.ts";
 import type { PgBossQueue } from "../storage/queue/pg-boss-queue.ts";
 import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
-import { diskCheck } from "../workspace/disk-check.ts";
+import { diskCheck } from "../workspace/disk.ts";
 import { systemClock } from "./system.ts";
 
 /** What the checks inspect. */

@@ -54,7 +54,7 @@ import { PostgresPubSub } from "../storage/pubsub/postgres-pubsub.ts";
 import { PgBossQueue } from "../storage/queue/pg-boss-queue.ts";
 import { JOB_INSERT } from "../storage/queue/queue-settings.ts";
 import { measureStoredBytes } from "../storage/stored-bytes.ts";
-import { diskIdOf } from "../workspace/disk-id.ts";
+import { diskIdOf } from "../workspace/disk.ts";
 import { type AgentDeps, composeAgents } from "./compose-agents.ts";
 import { composeDoctor } from "./compose-doctor.ts";
 import { nextDue } from "./cron.ts";

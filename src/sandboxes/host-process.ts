@@ -1,7 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { startProgram } from "../child-process/start-program.ts";
-import { endProcesses, killNow, listMarked } from "./linux-processes.ts";
-import { killMarked, MARKER, makeMarker } from "./marked-processes.ts";
+import { endProcesses, killMarked, killNow, listMarked, MARKER, makeMarker } from "./linux-processes.ts";
 import type { SandboxCommand, SandboxExit, SandboxProcess } from "./sandbox.ts";
 import { StderrHead } from "./stderr-head.ts";
 

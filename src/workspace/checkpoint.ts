@@ -7,6 +7,7 @@ import type { GoneFiles } from "../core/model/workspaces/workspace.ts";
 import type { Preparation, RunWorkspace } from "../core/ports/workspace-provider.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { type BaseManifest, findManifest, isOfBase, listGone, workspaceBase } from "./base-manifest.ts";
+import { removeTree } from "./file-trees.ts";
 import { mergeTree, removeBelow } from "./merge-tree.ts";
 import { NewWorkspace } from "./new-workspace.ts";
 import {
@@ -16,9 +17,7 @@ import {
   type ReportUnstorable,
 } from "./pack-directory.ts";
 import { relocate } from "./relocate.ts";
-import { removeTree } from "./remove-tree.ts";
-import type { RunDirectory } from "./run-directory.ts";
-import { WRITABLE_FOLDERS } from "./run-directory.ts";
+import { type RunDirectory, WRITABLE_FOLDERS } from "./run-directory.ts";
 import type { Steps } from "./steps.ts";
 import { type Changes, StoredEntries, writeStoredState } from "./stored-state.ts";
 import { unpackArchive } from "./unpack-archive.ts";

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { parseRunId, type RunId } from "../core/basics/ids.ts";
-import { removeTree } from "./remove-tree.ts";
+import { removeTree } from "./file-trees.ts";
 
 /**
  * Removes this worker's files of runs that were deleted, and returns how many there were. A run is stored before its

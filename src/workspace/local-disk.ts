@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { parseRunId, type RunId } from "../core/basics/ids.ts";
 import type { Log } from "../core/basics/log.ts";
 import type { DiskUse } from "../core/model/workers/worker.ts";
-import { diskSizeOf, freeBytesOf } from "./disk-size.ts";
-import { removeTree } from "./remove-tree.ts";
+import { diskSizeOf, freeBytesOf } from "./disk.ts";
+import { removeTree } from "./file-trees.ts";
 
 /** Prepared environments are not used when they are older. */
 const ENVIRONMENT_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 import { chmod, lstat, readdir, rename, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { removeTree } from "./remove-tree.ts";
+import { removeTree } from "./file-trees.ts";
 
 /**
  * Moves the content of one directory over that of another. Both may come from an agent that no longer runs: links in

@@ -9,14 +9,12 @@ import type { InitialContents, Preparation } from "../core/ports/workspace-provi
 import type { FoundCommit } from "../git/repository-clones.ts";
 import { writeManifest } from "./base-manifest.ts";
 import { findGivenState } from "./changes/given-state.ts";
-import { environmentKey, setupOf } from "./environment-key.ts";
-import { writeInputFiles } from "./input-files.ts";
-import { removeTree } from "./remove-tree.ts";
+import { removeTree } from "./file-trees.ts";
+import { writeInputFiles, writeSkillFiles } from "./input-files.ts";
+import { environmentKey, setupOf } from "./prepared-environments.ts";
 import { foldersFor } from "./repository-folders.ts";
-import { findSetupScripts } from "./repository-setup.ts";
 import type { RunDirectory } from "./run-directory.ts";
-import { type PlannedCommand, setUp } from "./setup.ts";
-import { writeSkillFiles } from "./skill-files.ts";
+import { findSetupScripts, type PlannedCommand, setUp } from "./setup.ts";
 import type { Step, Steps } from "./steps.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 import type { ClonedRepository, WorkspaceRecord } from "./workspace-record.ts";

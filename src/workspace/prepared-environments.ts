@@ -1,12 +1,13 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { arch, release } from "node:os";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { Log } from "../core/basics/log.ts";
-import { copyInto } from "./copy-tree.ts";
-import { removeTree } from "./remove-tree.ts";
+import type { Preparation } from "../core/ports/workspace-provider.ts";
+import { copyInto, removeTree } from "./file-trees.ts";
 import { WRITABLE_FOLDERS } from "./run-directory.ts";
-import { readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
+import { type ClonedRepository, readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 import { findWritten, rewrite } from "./written-paths.ts";
 
 export interface PreparedLimits {
@@ -186,4 +187,45 @@ export class PreparedEnvironments {
 
 function isTaken(error: unknown): boolean {
   return error instanceof Error && "code" in error && ["ENOTEMPTY", "EEXIST"].includes(String(error.code));
+}
+
+/** The version of the format. Another number makes old prepared environments unused. */
+const FORMAT = 2;
+
+/**
+ * Identifies runs whose setup would do the same. It includes the values of secrets, so that files which commands
+ * wrote from secrets are only reused by runs with the same secrets.
+ */
+export function environmentKey(
+  { gateway, plan, teamId, variables, withoutTeamToken }: Preparation,
+  repositories: readonly ClonedRepository[],
+  sandbox: string,
+): string {
+  const variablesInOrder = Object.entries(variables).sort(([left], [right]) => (left < right ? -1 : 1));
+  const hasInternet = gateway.proxyUrl !== undefined;
+  const machine = [arch(), release(), process.version, sandbox];
+  const { image, setupCommands } = plan;
+  const all = [
+    FORMAT,
+    machine,
+    teamId,
+    image ?? null,
+    hasInternet,
+    repositories,
+    setupCommands,
+    variablesInOrder,
+    // Commands may have read repositories with the team's token.
+    ...(withoutTeamToken === true ? ["without team token"] : []),
+  ];
+  return createHash("sha256").update(JSON.stringify(all)).digest("hex");
+}
+
+/** If commands or image differ, an inherited workspace is set up again. */
+export function setupOf({ plan: { image, setupCommands } }: Preparation): string {
+  if (setupCommands.length === 0) {
+    return "";
+  }
+  return createHash("sha256")
+    .update(JSON.stringify([image ?? null, setupCommands]))
+    .digest("hex");
 }

@@ -10,8 +10,8 @@ import {
   type WorkspacePaths,
 } from "../core/model/workspaces/workspace.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
+import { removeTree } from "./file-trees.ts";
 import type { DirectoryQuota } from "./project-quota.ts";
-import { removeTree } from "./remove-tree.ts";
 import { readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 
 /** The folders of a run directory that a sandbox may write to. */

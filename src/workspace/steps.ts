@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { defined } from "../core/basics/defined.ts";
 import type { WorkspaceStep } from "../core/model/workspaces/workspace.ts";
-import { StepOutput } from "./step-output.ts";
 
 type Report = (step: WorkspaceStep) => void;
 
 const BATCH_MS = 50;
 const TITLE_CHARS = 200;
+/** A longer output is cut in the middle, because its beginning and end say most. */
+const HEAD_CHARS = 192 * 1024;
+const TAIL_CHARS = 64 * 1024;
 
 /** Reports the steps of a preparation to the readers of the run. */
 export class Steps {
@@ -85,4 +87,37 @@ export class Step {
 function shortened(title: string): string {
   const line = title.replace(/\s+/g, " ").trim();
   return line.length > TITLE_CHARS ? `${line.slice(0, TITLE_CHARS - 1)}…` : line;
+}
+
+/** Collects the output of a command: the beginning as it arrives, the end when it is known. */
+class StepOutput {
+  #said = 0;
+  #new = "";
+  #tail = "";
+  #leftOut = 0;
+
+  add(text: string): void {
+    const room = Math.max(0, HEAD_CHARS - this.#said);
+    const head = text.slice(0, room);
+    this.#said += head.length;
+    this.#new += head;
+    const tail = this.#tail + text.slice(room);
+    this.#leftOut += Math.max(0, tail.length - TAIL_CHARS);
+    this.#tail = tail.slice(-TAIL_CHARS);
+  }
+
+  /** The output since the last call. */
+  take(): string {
+    const text = this.#new;
+    this.#new = "";
+    return text;
+  }
+
+  /** The rest, after the end of the output. */
+  end(): string {
+    const gap = this.#leftOut > 0 ? `\n… ${this.#leftOut} characters left out …\n` : "";
+    const text = this.take() + gap + this.#tail;
+    this.#tail = "";
+    return text;
+  }
 }

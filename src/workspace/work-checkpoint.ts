@@ -9,8 +9,8 @@ import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { LIST_BYTES, RESTORE_WORK, SAVE_WORK } from "./changes/change-scripts.ts";
 import { inputsOf } from "./changes/given-state.ts";
 import { runScript, type ScriptEnd } from "./changes/sandboxed-script.ts";
+import { removeTree } from "./file-trees.ts";
 import { type ArchiveLimits, packDirectory } from "./pack-directory.ts";
-import { removeTree } from "./remove-tree.ts";
 import { type ClonedRepository, RECORD, readRecord } from "./workspace-record.ts";
 
 const WORK = "work.json";

@@ -20,7 +20,7 @@ import {
   restoreCheckpoint,
   type StoredArchives,
 } from "./checkpoint.ts";
-import { diskSizeOf } from "./disk-size.ts";
+import { diskSizeOf } from "./disk.ts";
 import { addInputFiles } from "./input-files.ts";
 import { NewWorkspace } from "./new-workspace.ts";
 import { PreparedEnvironments, type PreparedLimits } from "./prepared-environments.ts";

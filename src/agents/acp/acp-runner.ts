@@ -12,9 +12,8 @@ import type { AgentPrograms } from "../agent-programs.ts";
 import { type CompatibleServer, chooseModel, listModels } from "../compatible-models.ts";
 import type { ModelServers, PlacedModel } from "../models.ts";
 import { AcpSession } from "./acp-session.ts";
-import { agentCommand } from "./agent-command.ts";
 import { toAppError } from "./agent-error.ts";
-import { AgentProcess } from "./agent-process.ts";
+import { AgentProcess, agentCommand } from "./agent-process.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { writeHomeFiles } from "./home-files.ts";
 import { requireMcpServers } from "./mcp-check.ts";
@@ -22,8 +21,7 @@ import { type MessageTap, openMessageStream } from "./message-stream.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
 import { PermissionAnswers } from "./permission-answers.ts";
 import { unpackOnce } from "./unpack-once.ts";
-import { boundedUpdate } from "./update-bounds.ts";
-import { mapUpdate } from "./update-mapping.ts";
+import { boundedUpdate, mapUpdate } from "./update-mapping.ts";
 
 /** Longer than any agent needs to start on a loaded machine. */
 const START_TIMEOUT_MS = 120_000;

@@ -1,6 +1,11 @@
 import { withTimeout } from "../../core/basics/clock.ts";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
-import type { SandboxExit, SandboxProcess } from "../../sandboxes/sandbox.ts";
+import { pathsInside, workspaceAccess } from "../../core/model/workspaces/workspace.ts";
+import type { AgentStart } from "../../core/ports/agent-runner.ts";
+import { gatewayConnection } from "../../core/ports/gateway.ts";
+import type { SandboxCommand, SandboxExit, SandboxProcess } from "../../sandboxes/sandbox.ts";
+import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
 import { bounded } from "./agent-error.ts";
 
 /** How much of the end of stderr is kept: enough for a stack trace. */
@@ -112,4 +117,38 @@ function describeExit({ code, signal, reason }: SandboxExit): string {
 
 function reasonOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : "The agent closed its output.";
+}
+
+const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/**
+ * The command that starts the agent in its sandbox. The run's own variables come first, so that none replaces one of
+ * ours. `shared` are the variables of all processes of the attempt.
+ */
+export function agentCommand(
+  { agent, launch }: { readonly agent: Pick<AgentDefinition, "isDemo">; readonly launch: AgentLaunch },
+  start: AgentStart,
+  shared: Readonly<Record<string, string>>,
+): SandboxCommand {
+  const { gateway, image, runId, variables, workspace } = start;
+  const { home, workingDirectory } = pathsInside(workspace);
+  return {
+    argv: launch.argv,
+    env: {
+      ...variables,
+      ...shared,
+      PATH: SYSTEM_PATH,
+      LANG: "C.UTF-8",
+      TERM: "dumb",
+      ...launch.env,
+      HOME: home,
+    },
+    cwd: workingDirectory,
+    ...workspaceAccess(workspace),
+    readable: launch.readable,
+    label: runId,
+    isBuiltIn: agent.isDemo,
+    ...gatewayConnection(gateway),
+    ...defined({ image }),
+  };
 }

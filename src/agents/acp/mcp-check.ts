@@ -1,3 +1,4 @@
+import type { InitializeResponse, McpServer } from "@agentclientprotocol/sdk/unstable";
 import { withTimeout } from "../../core/basics/clock.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { AgentStart, LocalMcpServer } from "../../core/ports/agent-runner.ts";
@@ -83,4 +84,36 @@ function initialize(
 function notStarted(name: string, problem: string): AppError {
   const message = `The MCP server "${name}" could not be started: ${problem}`;
   return new AppError("environment_setup_failed", message, { remedy: REMEDY });
+}
+
+export interface SupportedMcpServers {
+  readonly servers: McpServer[];
+  /** The names of the servers that the agent cannot use. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * Local servers run beside the agent in its sandbox. For a remote server, the agent sees only the gateway and no
+ * keys.
+ */
+export function supportedMcpServers(
+  { gateway, mcpServers }: Pick<AgentStart, "gateway" | "mcpServers">,
+  { agentCapabilities }: InitializeResponse,
+  takesAny: boolean,
+): SupportedMcpServers {
+  const names = Object.keys(mcpServers);
+  if (!takesAny) {
+    return { servers: [], leftOut: names };
+  }
+  const takesRemote = agentCapabilities?.mcpCapabilities?.http === true;
+  const offered = Object.entries(mcpServers).filter(([, server]) => server !== "remote" || takesRemote);
+  const servers = offered.map(([name, server]): McpServer => {
+    if (server === "remote") {
+      return { type: "http", name, url: `${gateway.address}/tools/${name}`, headers: [] };
+    }
+    const env = Object.entries(server.env).map(([variable, value]) => ({ name: variable, value }));
+    return { name, command: server.command, args: [...server.args], env };
+  });
+  const given = new Set(offered.map(([name]) => name));
+  return { servers, leftOut: names.filter((name) => !given.has(name)) };
 }

@@ -12,9 +12,8 @@ import { AppError } from "../../core/basics/errors.ts";
 import { pathsInside } from "../../core/model/workspaces/workspace.ts";
 import type { AgentStart } from "../../core/ports/agent-runner.ts";
 import type { AgentLaunch } from "../agent-definition.ts";
-import { type OpenedModes, SessionMode } from "./session-mode.ts";
-import { SessionOptions } from "./session-options.ts";
-import { supportedMcpServers } from "./supported-mcp-servers.ts";
+import { supportedMcpServers } from "./mcp-check.ts";
+import { type OpenedModes, SessionMode, SessionOptions } from "./session-options.ts";
 
 export interface OpenedSession {
   readonly sessionId: string;

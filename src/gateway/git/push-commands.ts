@@ -1,4 +1,4 @@
-import { continued } from "../held-bytes.ts";
+import { continued } from "../models/model-call.ts";
 import { Refusal } from "../refusal.ts";
 import { PktLines } from "./pkt-lines.ts";
 

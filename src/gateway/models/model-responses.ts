@@ -1,13 +1,12 @@
 import type { ModelFailure } from "../../core/ports/gateway.ts";
 import { forwardResponse } from "../forward-response.ts";
 import { contentTypeOf, RESPONSE_CREDENTIALS } from "../headers.ts";
-import type { HeldBody, HeldBytes } from "../held-bytes.ts";
 import { KeyMask } from "../key-mask.ts";
 import { Refusal, sendWhole } from "../refusal.ts";
 import type { Traffic } from "../traffic.ts";
 import type { UpstreamResponse } from "../upstream.ts";
 import { MeteredStream } from "./metered-stream.ts";
-import type { CallBody, ModelCall } from "./model-call.ts";
+import type { CallBody, HeldBody, HeldBytes, ModelCall } from "./model-call.ts";
 import { messageIn, shortened } from "./model-failure.ts";
 import type { ModelPrices } from "./prices.ts";
 import { isUsageOnly } from "./requested-usage.ts";

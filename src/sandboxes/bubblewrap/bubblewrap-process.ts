@@ -1,17 +1,23 @@
 import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
+import { z } from "zod";
+import { runProgram } from "../../child-process/run-program.ts";
 import { startProgram } from "../../child-process/start-program.ts";
-import { endProcesses, isAlive, killNow, listBelow, type ProcessIdentity } from "../linux-processes.ts";
-import { MARKER } from "../marked-processes.ts";
+import {
+  endProcesses,
+  findProcess,
+  isAlive,
+  killNow,
+  listBelow,
+  MARKER,
+  type ProcessIdentity,
+} from "../linux-processes.ts";
 import type { ListedProcess, SandboxCommand, SandboxExit, SandboxProcess } from "../sandbox.ts";
 import { type SandboxLimits, withLimitNamed } from "../sandbox-limits.ts";
 import { StderrHead } from "../stderr-head.ts";
 import { bubblewrapArgs } from "./bubblewrap-args.ts";
-import { BubblewrapStatus } from "./bubblewrap-status.ts";
-import { Cgroup } from "./cgroup.ts";
-import type { CgroupPlace } from "./cgroup-places.ts";
-import { limitProcess } from "./process-limits.ts";
+import { Cgroup, type CgroupPlace } from "./cgroup.ts";
 
 const STATUS_FD = 3;
 const ARGS_FD = 4;
@@ -205,4 +211,58 @@ async function killUntilGone(first: ProcessIdentity): Promise<void> {
     killNow(first.pid);
     await setTimeout(GONE_EVERY_MS);
   }
+}
+
+const statusLine = z.object({ "child-pid": z.number().optional(), "exit-code": z.number().optional() });
+
+/** Reads bubblewrap's status, one JSON object per line (`--json-status-fd`). */
+export class BubblewrapStatus {
+  /**
+   * The first process of the sandbox as the host sees it. When it is gone, all are gone. Undefined: it never started.
+   */
+  readonly firstProcess: Promise<ProcessIdentity | undefined>;
+  /** Undefined when the command never ran. */
+  readonly exitCode: Promise<number | undefined>;
+
+  constructor(lines: Readable) {
+    const firstProcess = Promise.withResolvers<ProcessIdentity | undefined>();
+    const exitCode = Promise.withResolvers<number | undefined>();
+    this.firstProcess = firstProcess.promise;
+    this.exitCode = exitCode.promise;
+    let text = "";
+    let hasBegun = false;
+    lines.setEncoding("utf8");
+    lines.on("data", (chunk: string) => {
+      text += chunk;
+      const pid = hasBegun ? undefined : find(text, "child-pid");
+      if (pid === undefined) {
+        return;
+      }
+      hasBegun = true;
+      // Resolved once, because a rejection before anything awaits it would be unhandled.
+      firstProcess.resolve(findProcess(pid));
+    });
+    lines.once("close", () => {
+      firstProcess.resolve(undefined);
+      exitCode.resolve(find(text, "exit-code"));
+    });
+  }
+}
+
+function find(text: string, member: "child-pid" | "exit-code"): number | undefined {
+  const complete = text.split("\n").slice(0, -1);
+  return complete
+    .map((line) => statusLine.parse(JSON.parse(line))[member])
+    .find((value) => value !== undefined);
+}
+
+/**
+ * Limits that the kernel enforces without cgroups. They are set on the sandbox's first process and inherited by all
+ * others. The kernel counts only processes of the sandbox, because it has its own user namespace; it does not count
+ * those of root. RLIMIT_AS cannot limit memory, because programs that reserve address space, such as Node, fail at
+ * once.
+ */
+async function limitProcess(pid: number, { fileBytes, processes }: SandboxLimits): Promise<void> {
+  const limits = [`--fsize=${fileBytes}`, `--nproc=${processes}`, "--core=0"];
+  await runProgram("prlimit", ["--pid", String(pid), ...limits], { env: {} });
 }

@@ -1,5 +1,5 @@
 import { text } from "node:stream/consumers";
-import { makeMarker, sweepOrphans } from "../marked-processes.ts";
+import { makeMarker, sweepOrphans } from "../linux-processes.ts";
 import { withPortForward } from "../port-forward.ts";
 import { imageRefused } from "../refused-process.ts";
 import type { Sandbox, SandboxCommand, SandboxProcess } from "../sandbox.ts";
@@ -7,8 +7,7 @@ import type { SandboxLimits } from "../sandbox-limits.ts";
 import { readSeccompProfile } from "../seccomp-profile.ts";
 import { BubblewrapProcess } from "./bubblewrap-process.ts";
 import { bubblewrapRemedy, readHostFacts } from "./bubblewrap-remedy.ts";
-import { sweepCgroups } from "./cgroup.ts";
-import { type CgroupPlace, CONTROLLERS, findCgroupPlaces } from "./cgroup-places.ts";
+import { type CgroupPlace, CONTROLLERS, findCgroupPlaces, sweepCgroups } from "./cgroup.ts";
 import { compileFilter, encodeFilter } from "./seccomp-filter.ts";
 import { SYSTEM_CALLS } from "./system-calls.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isOrphan } from "../marked-processes.ts";
+import { isOrphan } from "../linux-processes.ts";
 
 /** Short, because it contains sockets, and the kernel accepts at most 107 characters in the path of a socket. */
 const FOLDER = "sandboxes";

@@ -1,7 +1,7 @@
 import { defined } from "../../core/basics/defined.ts";
 import type { Log } from "../../core/basics/log.ts";
 import { DEFAULT_IMAGE_RULES, type ImageRules } from "../image-rules.ts";
-import { isOrphan, makeMarker, scopeOf } from "../marked-processes.ts";
+import { isOrphan, makeMarker, scopeOf } from "../linux-processes.ts";
 import type { Sandbox, SandboxCommand, SandboxProcess } from "../sandbox.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
 import { containerArgs } from "./container-args.ts";

@@ -1,5 +1,5 @@
 import { startHostProcess } from "../host-process.ts";
-import { sweepOrphans } from "../marked-processes.ts";
+import { sweepOrphans } from "../linux-processes.ts";
 import { withPortForward } from "../port-forward.ts";
 import { imageRefused } from "../refused-process.ts";
 import type { Sandbox, SandboxCommand, SandboxProcess } from "../sandbox.ts";

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { RESTRICTED } from "../../core/model/workers/worker.ts";
 import { startHostProcess } from "../host-process.ts";
-import { sweepOrphans } from "../marked-processes.ts";
+import { sweepOrphans } from "../linux-processes.ts";
 import { imageRefused, refusedProcess } from "../refused-process.ts";
 import type { Sandbox, SandboxCommand, SandboxProcess } from "../sandbox.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { defined } from "../../core/basics/defined.ts";
 import { startHostProcess } from "../host-process.ts";
-import { sweepOrphans } from "../marked-processes.ts";
+import { sweepOrphans } from "../linux-processes.ts";
 import { imageRefused } from "../refused-process.ts";
 import type { Sandbox, SandboxCommand, SandboxProcess } from "../sandbox.ts";
 import { seatbeltProfile } from "./seatbelt-profile.ts";

@@ -7,7 +7,7 @@ import { defined } from "../../core/basics/defined.ts";
 import { pathsInside, workspaceAccess } from "../../core/model/workspaces/workspace.ts";
 import type { RunWorkspace } from "../../core/ports/workspace-provider.ts";
 import type { Sandbox, SandboxExit } from "../../sandboxes/sandbox.ts";
-import { removeTree } from "../remove-tree.ts";
+import { removeTree } from "../file-trees.ts";
 import { pathIn, sandboxOptionsOf } from "../sandbox-options.ts";
 
 export interface SandboxedScript {

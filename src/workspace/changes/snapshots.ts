@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { removeTree } from "../remove-tree.ts";
+import { removeTree } from "../file-trees.ts";
 
 const FILE = "marks.json";
 const snapshots = z.record(z.string(), z.string().regex(/^[0-9a-f]{40,64}$/));

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createBubblewrapSandbox } from "../../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts";
-import { findCgroupPlaces } from "../../../src/sandboxes/bubblewrap/cgroup-places.ts";
+import { findCgroupPlaces } from "../../../src/sandboxes/bubblewrap/cgroup.ts";
 import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
 import { describeSandbox, processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
 import { describePortForward } from "../../contract/sandbox-port-forward-contract.ts";

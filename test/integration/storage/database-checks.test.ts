@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/app/system.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { databaseChecks } from "../../../src/storage/database-checks.ts";
-import { diskCheck } from "../../../src/workspace/disk-check.ts";
+import { diskCheck } from "../../../src/workspace/disk.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 

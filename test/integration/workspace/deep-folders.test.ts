@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../../src/app/system.ts";
 import type { RunId } from "../../../src/core/basics/ids.ts";
-import { removeTree } from "../../../src/workspace/remove-tree.ts";
+import { removeTree } from "../../../src/workspace/file-trees.ts";
 import { findWritten } from "../../../src/workspace/written-paths.ts";
 import { createInMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
 import { aPreparation, aWorkspaceProvider } from "../../support/workspace-harness.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { boundedUpdate } from "../../../src/agents/acp/update-bounds.ts";
-import { mapUpdate } from "../../../src/agents/acp/update-mapping.ts";
+import { boundedUpdate, mapUpdate } from "../../../src/agents/acp/update-mapping.ts";
 import { cleaned } from "../../../src/core/basics/clean-text.ts";
 import type { AgentUpdate } from "../../../src/core/model/runs/agent-update.ts";
 

@@ -21,7 +21,6 @@ import {
 } from "../context/decide-attempt.ts";
 import { type AbortReason, AttemptAbort, runFailureOf } from "../lease/attempt-abort.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
-import { AttemptSlot } from "../lease/attempt-slot.ts";
 import { LeaseLost, LeaseWriter } from "../lease/lease-writer.ts";
 import type { PausableTimer } from "../lease/pausable-timer.ts";
 import { budgetUsedUp } from "../limits/budget.ts";
@@ -32,6 +31,7 @@ import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
 import { limitWorkspace } from "../limits/workspace-limit.ts";
 import { EventRecorder, type RecordedUpdate } from "../log/event-recorder.ts";
 import { type OpenedSecrets, RunSecrets } from "../secrets/run-secrets.ts";
+import { AttemptSlot } from "../slots/slots.ts";
 import type { TurnRunner } from "../turns/turn-runner.ts";
 import { InputFiles } from "../workspaces/input-files.ts";
 import { findPreviousRun } from "../workspaces/previous-run.ts";

@@ -7,7 +7,7 @@ import type { AgentObserver, AgentSession, AgentStart } from "../../ports/agent-
 import type { ChangeCollector } from "../changes/change-collector.ts";
 import type { AttemptContext } from "../context/attempt-context.ts";
 import type { AttemptServices } from "../context/attempt-services.ts";
-import { BudgetWatch } from "../limits/budget-watch.ts";
+import { BudgetWatch } from "../limits/budget.ts";
 import { priorCostUsd } from "../limits/prior-usage.ts";
 import type { EventRecorder } from "../log/event-recorder.ts";
 import type { OpenedSecrets } from "../secrets/run-secrets.ts";

@@ -1,10 +1,10 @@
 import { AppError } from "../../basics/errors.ts";
 import type { AttemptAbort } from "../lease/attempt-abort.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
-import type { AttemptSlot } from "../lease/attempt-slot.ts";
 import type { LeaseWriter } from "../lease/lease-writer.ts";
 import type { UsageMeter } from "../limits/usage-meter.ts";
 import type { EventRecorder } from "../log/event-recorder.ts";
+import type { AttemptSlot } from "../slots/slots.ts";
 import type { InputFiles } from "../workspaces/input-files.ts";
 import type { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
 

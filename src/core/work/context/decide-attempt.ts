@@ -12,10 +12,10 @@ import type { LeaseGrant } from "../../ports/stores/run-change.ts";
 import { storeLateAnswer } from "../../runs/decide-follow-up.ts";
 import type { RunEdit } from "../../runs/run-edit.ts";
 import { type RunFailure, runFailureOf } from "../lease/attempt-abort.ts";
+import { modeOf } from "../turns/turn-input.ts";
 import { lostFiles } from "../workspaces/checkpoint-gaps.ts";
 import { leavesSessionBroken } from "./broken-session.ts";
 import { stoppedTasksText } from "./stopped-tasks.ts";
-import { modeOf } from "./turn-mode.ts";
 
 /**
  * After this many claims in a row without a finished turn, the run is given up. Otherwise it could take down one

@@ -3,7 +3,7 @@ import type { Run } from "../../model/runs/run.ts";
 import type { AgentSession } from "../../ports/agent-runner.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import { readLog } from "../lease/read-log.ts";
-import { costIn } from "./cost-meter.ts";
+import { costIn } from "./usage-meter.ts";
 
 type EventLogDeps = Pick<AttemptDeps, "clock" | "storage">;
 

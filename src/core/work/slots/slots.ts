@@ -1,4 +1,6 @@
 import type { Slot } from "../../ports/queue.ts";
+import type { AttemptAbort } from "../lease/attempt-abort.ts";
+import type { PausableTimer } from "../lease/pausable-timer.ts";
 
 /**
  * The slots of one process for one kind of job. A free slot goes first to a handler that gave its slot back and asks for
@@ -118,5 +120,39 @@ export class JobSlot implements Slot {
         { once: true },
       );
     });
+  }
+}
+
+/**
+ * The worker's slot of one attempt. The attempt gives it back while it waits for something that needs no worker, and takes
+ * one again before it continues. The time between the two does not count in the time limit of the attempt.
+ */
+export class AttemptSlot {
+  readonly #slot: Slot;
+  readonly #abort: AttemptAbort;
+  readonly #time: PausableTimer;
+
+  constructor(slot: Slot, abort: AttemptAbort, time: PausableTimer) {
+    this.#slot = slot;
+    this.#abort = abort;
+    this.#time = time;
+  }
+
+  release(): void {
+    this.#time.pause();
+    this.#slot.release();
+  }
+
+  /**
+   * Waits for the next free slot, ahead of all queued runs. False: the attempt was aborted. It cleans up without a slot, and
+   * must not continue. An attempt that has its slot does not wait.
+   */
+  async reacquire(): Promise<boolean> {
+    await this.#slot.reacquire(this.#abort.signal);
+    if (this.#abort.reason !== undefined) {
+      return false;
+    }
+    this.#time.run();
+    return true;
   }
 }

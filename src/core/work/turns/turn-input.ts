@@ -1,7 +1,8 @@
-import type { FollowUp, Run } from "../../model/runs/run.ts";
+import type { FollowUp, Run, RunMode } from "../../model/runs/run.ts";
 import { requestOf } from "../../model/runs/skill-in-run.ts";
 import { type FileInWorkspace, pathToFiles } from "../../model/workspaces/input-paths.ts";
 import type { Workspace } from "../../model/workspaces/workspace.ts";
+import type { PromptMode } from "../../ports/agent-runner.ts";
 
 export interface TurnInput {
   readonly run: Run;
@@ -66,4 +67,22 @@ function fenced(label: string, text: string): string {
   const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
   return `${label}:\n${fence}\n${text}\n${fence}`;
+}
+
+const WORDS: Readonly<Record<Exclude<RunMode, "normal">, string>> = {
+  plan: "Make a plan for the following; change nothing.",
+  orchestrate:
+    "Split the following into parts, have each done by a helper of yours if you can start any, and put the results together.",
+};
+
+/**
+ * The mode of a turn: that of its last follow-up with a mode. Without one, the first turn uses the mode of the run.
+ */
+export function modeOf(run: Run, followUps: readonly FollowUp[]): RunMode {
+  const asked = followUps.findLast(({ mode }) => mode !== undefined)?.mode;
+  return asked ?? (run.turn === 1 ? run.mode : undefined) ?? "normal";
+}
+
+export function promptModeOf(mode: RunMode): PromptMode {
+  return mode === "normal" ? { name: mode, words: "" } : { name: mode, words: WORDS[mode] };
 }

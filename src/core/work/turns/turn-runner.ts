@@ -10,18 +10,16 @@ import type { AttemptContext } from "../context/attempt-context.ts";
 import type { AttemptServices } from "../context/attempt-services.ts";
 import { isSessionBroken } from "../context/broken-session.ts";
 import { decideTurnEnd, decideTurnStart, type TurnStart } from "../context/decide-attempt.ts";
-import { promptModeOf } from "../context/turn-mode.ts";
 import type { AbortReason, RunFailure } from "../lease/attempt-abort.ts";
-import type { BudgetWatch } from "../limits/budget-watch.ts";
+import type { BudgetWatch } from "../limits/budget.ts";
 import { TurnLimits } from "../limits/turn-limits.ts";
 import { decideUsage } from "../limits/usage-meter.ts";
 import type { TurnFiles } from "../workspaces/input-files.ts";
 import { AnswerCollector } from "./answer-collector.ts";
-import { limitOptions, shortenTexts } from "./bounded-question.ts";
 import { earlierTurns } from "./earlier-turns.ts";
-import { PermissionBroker } from "./permission-broker.ts";
+import { limitOptions, PermissionBroker, shortenTexts } from "./permission-broker.ts";
 import { Steering } from "./steering.ts";
-import { turnText } from "./turn-input.ts";
+import { promptModeOf, turnText } from "./turn-input.ts";
 
 /** How long an agent may take to end its turn when asked to. After that its processes are killed. */
 const CANCEL_GRACE_MS = 5_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PermissionRequest } from "../../../../../src/core/model/runs/agent-update.ts";
 import { questionLine, shownQuestion } from "../../../../../src/core/model/runs/question-text.ts";
-import { shortenTexts } from "../../../../../src/core/work/turns/bounded-question.ts";
+import { shortenTexts } from "../../../../../src/core/work/turns/permission-broker.ts";
 
 const ALLOW = { optionId: "a", name: "Allow", kind: "allow_once" } as const;
 const ALWAYS = { optionId: "b", name: "Always", kind: "allow_always" } as const;
