@@ -5,6 +5,7 @@ import type { Gateway, GatewayGrant, Gateways } from "../core/ports/gateway.ts";
 import type { Destinations } from "../outgoing/destinations.ts";
 import { createGuardedConnector } from "../outgoing/guarded-connector.ts";
 import { isOwnAddress } from "../outgoing/own-addresses.ts";
+import type { CallHandler } from "./call.ts";
 import { createEgress, noEgress } from "./egress/egress.ts";
 import { DEFAULT_LIMITS, type GatewayLimits, type GatewayOptions } from "./gateway-options.ts";
 import { GatewayServer, type ListeningPlace, listenOnPort, listenOnSocket } from "./gateway-server.ts";
@@ -14,7 +15,7 @@ import { createMcpGateway } from "./mcp/mcp-gateway.ts";
 import { HeldBytes } from "./models/model-call.ts";
 import { ModelGateway } from "./models/model-gateway.ts";
 import { Traffic } from "./traffic.ts";
-import { Upstream } from "./upstream.ts";
+import { Upstream, type UpstreamOptions } from "./upstream.ts";
 
 /** Creates the gateways of this process, which does not share its data directory. */
 export function createGateways(options: GatewayOptions): Gateways {
@@ -30,16 +31,10 @@ export function createGateways(options: GatewayOptions): Gateways {
   };
 }
 
-interface Opened {
-  readonly server: GatewayServer;
-  readonly models: ModelGateway;
-  readonly upstreams: readonly Upstream[];
-}
-
 async function openGateway(options: GatewayOptions, grant: GatewayGrant, root: string): Promise<Gateway> {
   const token = new GatewayToken();
   const traffic = new Traffic();
-  const { models, server, upstreams } = assemble(options, grant, token, traffic);
+  const { close, models, server } = assemble(options, grant, token, traffic);
   const place = await (options.isolated ? listenOnSocket(server.server, root) : listenOnPort(server.server));
   const host = `127.0.0.1:${place.port}`;
   let closed: Promise<void> | undefined;
@@ -51,71 +46,78 @@ async function openGateway(options: GatewayOptions, grant: GatewayGrant, root: s
       return traffic.current;
     },
     watch: (changed) => traffic.watch(changed),
-    shut: (reason) => models.shut(reason),
+    shut: (reason) => models().shut(reason),
     close() {
-      closed ??= closeAll(server, upstreams, place);
+      closed ??= close().then(() => place.remove());
       return closed;
     },
   };
 }
 
-function assemble(
-  options: GatewayOptions,
-  grant: GatewayGrant,
-  token: GatewayToken,
-  traffic: Traffic,
-): Opened {
+/** Most attempts use only some of the parts, so each is made for its first call. */
+function assemble(options: GatewayOptions, grant: GatewayGrant, token: GatewayToken, traffic: Traffic) {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { authorize, gitUrl, log, modelPrices: prices, models: config, redact } = options;
-  const trusted = new Upstream(limits);
-  const guarded = guardedUpstreams(options, limits);
-  const held = new HeldBytes(limits.heldBytes);
-  const models = new ModelGateway({
-    models: config,
-    prices,
-    upstream: trusted,
-    traffic,
-    held,
-    redact,
-    limits,
-    limitsCost: grant.limitsCost === true,
+  const { closeUpstreams, connect, internet, tools: toTools, trusted } = upstreamsOf(options, limits);
+  const models = madeOnce(() => {
+    const held = new HeldBytes(limits.heldBytes);
+    const limitsCost = grant.limitsCost === true;
+    const upstream = trusted();
+    return new ModelGateway({ models: config, prices, upstream, traffic, held, redact, limits, limitsCost });
   });
-  const links = { upstream: trusted, egress: guarded.internet };
-  const git = createGitGateway({ grant, gitUrl, authorize, ...links, traffic, limits, log });
-  const gitPath = new URL(gitUrl).pathname.replace(/\/$/, "");
-  const parts = {
-    models: models.serve,
-    git,
-    tools: createMcpGateway({ mcpServers: grant.mcpServers, upstream: guarded.tools, limits }),
-  };
-  const { connect, internet: upstream } = guarded;
-  const egress = grant.network === "internet" ? createEgress({ connect, upstream, limits }) : noEgress;
+  const toHost = madeOnce(() => {
+    const links = { upstream: trusted(), egress: internet() };
+    return createGitGateway({ grant, gitUrl, authorize, ...links, traffic, limits, log });
+  });
+  const tools = madeOnce(() =>
+    createMcpGateway({ mcpServers: grant.mcpServers, upstream: toTools(), limits }),
+  );
+  const git: CallHandler = (call) => toHost()(call);
+  const hasInternet = grant.network === "internet";
   const server = new GatewayServer({
     runId: grant.runId,
     token,
-    parts,
+    parts: { models: (call) => models().serve(call), git, tools: (call) => tools()(call) },
     git,
-    gitPath,
-    egress,
+    gitPath: new URL(gitUrl).pathname.replace(/\/$/, ""),
+    egress: hasInternet ? createEgress({ connect: connect(), upstream: internet(), limits }) : noEgress,
     limits,
     log,
     ...defined({ openGitHost: options.isolated ? new URL(gitUrl).host : undefined }),
   });
-  return { server, models, upstreams: [trusted, guarded.tools, guarded.internet] };
+  const close = async () => {
+    await server.close();
+    await closeUpstreams();
+  };
+  return { server, models, close };
 }
 
-function guardedUpstreams({ destinations, ...options }: GatewayOptions, limits: GatewayLimits) {
-  const resolving = options.resolve === undefined ? {} : { resolve: options.resolve };
-  const { connectMs, streamIdleMs } = limits;
-  const guard = { connectMs, ...resolving };
-  const others = notThisMachine(destinations);
-  const slow = { ...limits, idleMs: streamIdleMs };
-  const connect = createGuardedConnector({ ...guard, destinations: publicInAnyWay(others) });
-  return {
-    connect,
-    internet: new Upstream({ ...slow, connect }),
-    tools: new Upstream({ ...slow, connect: createGuardedConnector({ ...guard, destinations: others }) }),
+/** The connections of a gateway: to addresses of the operator (`trusted`), to MCP servers, and to the internet. */
+function upstreamsOf({ destinations, resolve }: GatewayOptions, limits: GatewayLimits) {
+  const made: Upstream[] = [];
+  const upstreamOf = (options: UpstreamOptions) => {
+    const upstream = new Upstream(options);
+    made.push(upstream);
+    return upstream;
   };
+  const slow = { ...limits, idleMs: limits.streamIdleMs };
+  const { connectMs } = limits;
+  const others = notThisMachine(destinations);
+  const connectorTo = (allowed: Admission) =>
+    createGuardedConnector(defined({ connectMs, resolve, destinations: allowed }));
+  const connect = madeOnce(() => connectorTo(publicInAnyWay(others)));
+  return {
+    trusted: madeOnce(() => upstreamOf(limits)),
+    tools: madeOnce(() => upstreamOf({ ...slow, connect: connectorTo(others) })),
+    internet: madeOnce(() => upstreamOf({ ...slow, connect: connect() })),
+    connect,
+    closeUpstreams: () => Promise.all(made.map((upstream) => upstream.close())),
+  };
+}
+
+function madeOnce<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 type Admission = Pick<Destinations, "admits">;
@@ -138,14 +140,4 @@ function publicInAnyWay(destinations: Admission): Admission {
 
 function portForwardOf({ port, socketPath }: ListeningPlace): Pick<Gateway, "portForward"> {
   return socketPath === undefined ? {} : { portForward: { socketPath, port } };
-}
-
-async function closeAll(
-  server: GatewayServer,
-  upstreams: readonly Upstream[],
-  place: ListeningPlace,
-): Promise<void> {
-  await server.close();
-  await Promise.all(upstreams.map((upstream) => upstream.close()));
-  await place.remove();
 }

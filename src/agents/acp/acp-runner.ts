@@ -113,7 +113,8 @@ async function prepareLaunch(
 ): Promise<AgentLaunch> {
   const model = await modelOf(options, agent, request.modelId);
   const report = (text: string) => observer.update({ kind: "agent.notice", severity: "info", text });
-  const directory = await options.programs.provide(agent, report, request.signal);
+  const directory =
+    agent.npmPackage === undefined ? "" : await options.programs.provide(agent, report, request.signal);
   const unpacking = agent.unpacking?.(directory);
   if (unpacking !== undefined && !(await unpackOnce(options.sandbox, unpacking, directory))) {
     options.log.warn({ agent: agent.name }, "agent.unpack_failed");
@@ -130,7 +131,9 @@ async function prepareLaunch(
       basePrompt,
     }),
   );
-  await writeHomeFiles(workspace.home, launch.files);
+  if (launch.files !== undefined) {
+    await writeHomeFiles(workspace.home, launch.files);
+  }
   return launch;
 }
 
@@ -140,7 +143,7 @@ async function checkMcpServers(
   prepared: Prepared,
   start: AgentStart,
 ): Promise<void> {
-  if (prepared.agent.acceptsMcpServers) {
+  if (prepared.agent.acceptsMcpServers && Object.keys(start.mcpServers).length > 0) {
     const command = agentCommand(prepared, start, variablesOf(start.gateway));
     await requireMcpServers({ sandbox, agentCommand: command, start, timeoutMs });
   }
@@ -197,6 +200,7 @@ class SessionStart {
   readonly #permissions: PermissionAnswers;
   readonly #tasks: BackgroundTasks;
   #replaying = false;
+  #updatedAt = 0;
   #isNoisy = false;
 
   constructor(options: AcpRunnerOptions, prepared: Prepared, request: AgentStart, observer: AgentObserver) {
@@ -213,6 +217,7 @@ class SessionStart {
       process: this.#process.process,
       mcpServers: Object.values(request.mcpServers).filter((server) => server !== "remote"),
       limitMs: options.backgroundMs,
+      updatedAt: () => this.#updatedAt,
     });
   }
 
@@ -259,8 +264,11 @@ class SessionStart {
         const mapped = this.#replaying ? undefined : mapUpdate(update);
         if (mapped !== undefined) {
           const bounded = boundedUpdate(mapped);
-          this.#permissions.onUpdate(bounded);
-          this.#tasks.onUpdate(bounded);
+          this.#updatedAt = performance.now();
+          if (bounded.kind === "agent.tool_call") {
+            this.#permissions.onToolCall(bounded);
+            this.#tasks.onToolCall(bounded);
+          }
           this.#observer.update(bounded);
         }
       },

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import type { AgentUpdate, ToolCallUpdate } from "../../core/model/runs/agent-update.ts";
+import type { ToolCallUpdate } from "../../core/model/runs/agent-update.ts";
 import type { LocalMcpServer } from "../../core/ports/agent-runner.ts";
 import type { ListedProcess, SandboxProcess } from "../../sandboxes/sandbox.ts";
 import { callFactsOf, joinedCall } from "./call-facts.ts";
@@ -21,6 +21,8 @@ export interface BackgroundTasksOptions {
   readonly mcpServers: readonly LocalMcpServer[];
   /** How long the end of a turn waits for tasks. */
   readonly limitMs: number;
+  /** When the agent last reported something, by `performance.now()`. */
+  readonly updatedAt: () => number;
 }
 
 /**
@@ -40,7 +42,6 @@ export class BackgroundTasks {
   /** Those of the turn. */
   readonly #calls = new Map<string, ToolCallUpdate>();
   #before: ReadonlySet<string> = new Set();
-  #updatedAt = 0;
 
   constructor(options: BackgroundTasksOptions) {
     this.#options = options;
@@ -52,11 +53,7 @@ export class BackgroundTasks {
     this.#before = new Set((await this.#list()).map(identityOf));
   }
 
-  onUpdate(update: AgentUpdate): void {
-    this.#updatedAt = performance.now();
-    if (update.kind !== "agent.tool_call") {
-      return;
-    }
+  onToolCall(update: ToolCallUpdate): void {
     const known = this.#calls.get(update.toolCallId);
     if (known !== undefined || this.#calls.size < CALLS_MAX) {
       this.#calls.set(update.toolCallId, joinedCall(known, update));
@@ -71,12 +68,14 @@ export class BackgroundTasks {
     const deadline = performance.now() + this.#options.limitMs;
     let tasks = await this.#tasks();
     const hadTasks = tasks.length > 0;
-    const isWaiting = () => tasks.length > 0 || (hadTasks && performance.now() < this.#updatedAt + QUIET_MS);
+    let noTasksAt = 0;
+    const quietAt = () => Math.max(noTasksAt, this.#options.updatedAt()) + QUIET_MS;
+    const isWaiting = () => tasks.length > 0 || (hadTasks && performance.now() < quietAt());
     while (isWaiting() && performance.now() < deadline && !isCancelled()) {
       await pause(LOOK_EVERY_MS);
       const now = await this.#tasks();
       if (tasks.length > 0 && now.length === 0) {
-        this.#updatedAt = performance.now();
+        noTasksAt = performance.now();
       }
       tasks = now;
     }

@@ -1,6 +1,5 @@
 import type { RequestPermissionRequest, RequestPermissionResponse } from "@agentclientprotocol/sdk/unstable";
 import type {
-  AgentUpdate,
   PermissionOption,
   PermissionRequest,
   ToolCallUpdate,
@@ -40,10 +39,7 @@ export class PermissionAnswers {
   }
 
   /** The agent reported something before it asks. */
-  onUpdate(update: AgentUpdate): void {
-    if (update.kind !== "agent.tool_call") {
-      return;
-    }
+  onToolCall(update: ToolCallUpdate): void {
     const { toolCallId } = update;
     const call = joinedCall(this.#calls.get(toolCallId), update);
     this.#calls.delete(toolCallId);

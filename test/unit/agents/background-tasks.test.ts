@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BackgroundTasks } from "../../../src/agents/acp/background-tasks.ts";
-import type { AgentUpdate } from "../../../src/core/model/runs/agent-update.ts";
+import type { ToolCallUpdate } from "../../../src/core/model/runs/agent-update.ts";
 import type { ListedProcess } from "../../../src/sandboxes/sandbox.ts";
 
 const AGENT: ListedProcess = { pid: 2, startTime: "1", argv: ["agent"] };
@@ -25,13 +25,14 @@ async function afterTurn(started: readonly ListedProcess[], { commands = [], lim
     },
     mcpServers: [{ command: "sh", args: ["-c", "serve mcp"], env: {} }],
     limitMs,
+    updatedAt: () => 0,
   });
   await tasks.begin();
   commands.forEach((command, index) => {
     const toolCallId = `call ${index}`;
-    const begun: AgentUpdate = { kind: "agent.tool_call", toolCallId, toolKind: "execute", rawInput: {} };
-    tasks.onUpdate(begun);
-    tasks.onUpdate({ kind: "agent.tool_call", toolCallId, rawInput: { command } });
+    const begun: ToolCallUpdate = { kind: "agent.tool_call", toolCallId, toolKind: "execute", rawInput: {} };
+    tasks.onToolCall(begun);
+    tasks.onToolCall({ kind: "agent.tool_call", toolCallId, rawInput: { command } });
   });
   running = [...running, ...started];
   return { stopped: await tasks.finish(() => false), killed };
@@ -117,7 +118,8 @@ test("a process with the number of an earlier one is another process", async () 
 
 test("processes that cannot be listed are no tasks", async () => {
   const list = () => Promise.reject(new Error("gone"));
-  const tasks = new BackgroundTasks({ process: { list, end: list }, mcpServers: [], limitMs: 1_000 });
+  const process = { list, end: list };
+  const tasks = new BackgroundTasks({ process, mcpServers: [], limitMs: 1_000, updatedAt: () => 0 });
   await tasks.begin();
 
   expect(await tasks.finish(() => false)).toEqual([]);

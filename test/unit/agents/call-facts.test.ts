@@ -147,7 +147,7 @@ describe("a hostile or unusual call", () => {
     const { answers, questions } = theAnswers();
     for (let index = 0; index < 100; index += 1) {
       const rawInput = { command: `echo ${index}` };
-      answers.onUpdate({ kind: "agent.tool_call", toolCallId: `${index}`, toolKind: "execute", rawInput });
+      answers.onToolCall({ kind: "agent.tool_call", toolCallId: `${index}`, toolKind: "execute", rawInput });
     }
     for (const toolCallId of ["0", "99"]) {
       await answers.answer({ sessionId: "s", toolCall: { toolCallId, title: "run" }, options: [] });
@@ -164,8 +164,8 @@ async function asked(agent: string, isWanted: (request: string) => boolean): Pro
   const { answers, questions } = theAnswers();
   for (const update of found?.updates ?? []) {
     const mapped = mapUpdate(update);
-    if (mapped !== undefined) {
-      answers.onUpdate(mapped);
+    if (mapped?.kind === "agent.tool_call") {
+      answers.onToolCall(mapped);
     }
   }
   if (found !== undefined) {

@@ -1,6 +1,7 @@
 import { cleaned } from "../../basics/clean-text.ts";
 import { AppError, StorageUnavailable } from "../../basics/errors.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
+import type { Run } from "../../model/runs/run.ts";
 import type { AgentSession } from "../../ports/agent-runner.ts";
 import type { Gateway } from "../../ports/gateway.ts";
 import { logRunEnd } from "../../runs/log-run-end.ts";
@@ -23,12 +24,10 @@ import { type AbortReason, AttemptAbort, runFailureOf } from "../lease/attempt-a
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import { LeaseLost, LeaseWriter } from "../lease/lease-writer.ts";
 import type { PausableTimer } from "../lease/pausable-timer.ts";
+import { attemptTimer, LogLimit, limitWorkspace } from "../limits/attempt-limits.ts";
 import { budgetUsedUp } from "../limits/budget.ts";
-import { LogLimit } from "../limits/log-limit.ts";
 import { priorWorkMs } from "../limits/prior-usage.ts";
-import { attemptTimer } from "../limits/turn-limits.ts";
 import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
-import { limitWorkspace } from "../limits/workspace-limit.ts";
 import { EventRecorder, type RecordedUpdate } from "../log/event-recorder.ts";
 import { type OpenedSecrets, RunSecrets } from "../secrets/run-secrets.ts";
 import { AttemptSlot } from "../slots/slots.ts";
@@ -133,23 +132,22 @@ export class Attempt {
     const { abort, clean, lease, deps } = this.#services;
     const { clock, run, storage } = deps;
     const workedMs = run.config.budget?.max_minutes === undefined ? 0 : await priorWorkMs(deps, run);
-    const exhausted = budgetUsedUp(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
+    const exhausted = run.config.budget && budgetUsedUp(run, workedMs);
     if (exhausted !== undefined) {
       return abort.abort({ kind: "failed", failure: exhausted });
     }
     const secrets = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.open());
     await this.#warnOfMissing(secrets);
-    const before = await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
-    const mcpServers = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.openMcpServers());
-    await this.#addWarnings(
-      mcpServers.leftOut.map(
-        (name) =>
-          `The MCP server ${name} is left out: it has values, and programs of a fork run in this run.`,
-      ),
-    );
-    const attemptContext = await this.#prepare(secrets, mcpServers.servers);
+    const before =
+      run.continuesId === undefined
+        ? undefined
+        : await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
+    const mcpServers = run.config.mcp_servers === undefined ? {} : await this.#openMcpServers();
+    const attemptContext = await this.#prepare(secrets, mcpServers);
     const prepared = clean(attemptContext.workspace);
-    const work = new ChangeCollector(this.#services, attemptContext);
+    const work = mayHaveRepositories(run, attemptContext.plan)
+      ? new ChangeCollector(this.#services, attemptContext)
+      : undefined;
     this.#changes = work;
     const ready = await lease.write((edit) => decideReady(edit, prepared, deps.disk));
     if (ready.value === undefined || abort.reason !== undefined) {
@@ -185,6 +183,18 @@ export class Attempt {
     await this.#addWarnings(
       missing.map((name) => `The secret ${name}, which the agent of this run names, does not exist.`),
     );
+  }
+
+  async #openMcpServers(): Promise<AttemptContextRequest["mcpServers"]> {
+    const { clock } = this.#services.deps;
+    const { leftOut, servers } = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.openMcpServers());
+    await this.#addWarnings(
+      leftOut.map(
+        (name) =>
+          `The MCP server ${name} is left out: it has values, and programs of a fork run in this run.`,
+      ),
+    );
+    return servers;
   }
 
   async #addWarnings(warnings: readonly string[]): Promise<void> {
@@ -348,7 +358,7 @@ export class Attempt {
     this.#turns?.checkBudget();
     const used = meter.take();
     const acceptable = this.#logLimit.acceptable(updates);
-    const activity = this.#activity.onUpdates(acceptable);
+    const activity = acceptable.every(isText) ? undefined : this.#activity.onUpdates(acceptable);
     await lease.write((edit) => {
       for (const each of acceptable) {
         edit.record(each);
@@ -363,6 +373,15 @@ export class Attempt {
   #warn(message: string, error: unknown): void {
     this.#services.deps.log.warn(message, { runId: this.#services.deps.run.id, error });
   }
+}
+
+/** A run that continues another run may have that run's repositories. */
+function mayHaveRepositories({ continuesId }: Run, { repositories }: AttemptContext["plan"]): boolean {
+  return repositories.length > 0 || continuesId !== undefined;
+}
+
+function isText({ kind }: RecordedUpdate): boolean {
+  return kind === "agent.message" || kind === "agent.thought";
 }
 
 /** Neither a worker that stops, nor an unavailable storage, nor a late answer says anything about the run. */

@@ -98,7 +98,7 @@ export class RunWatch {
       this.#changes.ended();
     } else if (run.permission?.answer !== undefined) {
       this.#changes.answered(run.permission.permissionId, run.permission.answer);
-    } else {
+    } else if (waiting.length > 0) {
       this.#changes.steered(steerable(waiting));
       this.#reportInterrupt(run.state, deliverable(waiting));
     }

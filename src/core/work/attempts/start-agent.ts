@@ -27,7 +27,7 @@ export interface AgentNeeds {
   readonly before: Run | undefined;
   readonly attemptContext: AttemptContext;
   readonly secrets: Pick<OpenedSecrets, "hasPersonal" | "variables">;
-  readonly work: ChangeCollector;
+  readonly work: ChangeCollector | undefined;
   /** How long agents worked on the run before this attempt. */
   readonly workedMs: number;
   /** What the workspace has lost, for the agent. */
@@ -41,14 +41,24 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
   const { abort, meter, deps } = services;
   const { before, attemptContext, run, work, workedMs } = needs;
   const observer = new SessionObserver(services.recorder);
-  reportNewPath(services, needs);
-  const session = await deps.agents.start(agentStartOf(services, needs), observer);
+  const isFirst = run.turn === 0 && run.agentSession === undefined && before === undefined;
+  const previous = isFirst ? undefined : runToResume(run, before);
+  const hasMoved = previous !== undefined && !isAtSamePath(previous, attemptContext.workspace);
+  if (hasMoved) {
+    services.recorder.add({ kind: "agent.notice", severity: "info", text: NEW_PATH });
+  }
+  const resumed = hasMoved ? undefined : previous;
+  const session = await deps.agents.start(agentStartOf(services, needs, resumed), observer);
   needs.started(session);
-  meter.resume(await priorCostUsd(deps, session, run, before));
+  if (session.resumed) {
+    meter.resume(await priorCostUsd(deps, run, before));
+  }
   const started = await recordStart(services, session, attemptContext.workspace);
   const { clock } = deps;
-  const budget = new BudgetWatch({ clock, gateway: attemptContext.gateway, meter, abort, run, workedMs });
-  const knows = knowsConversation(run, session, before);
+  const budget =
+    run.config.budget &&
+    new BudgetWatch({ clock, gateway: attemptContext.gateway, meter, abort, run, workedMs });
+  const knows = isFirst || knowsConversation(run, session, before);
   const turns = new TurnRunner(
     services,
     defined({
@@ -114,13 +124,12 @@ class SessionObserver implements AgentObserver {
 
 function agentStartOf(
   { abort, deps }: AttemptServices,
-  { before, attemptContext, run, secrets }: AgentNeeds,
+  { attemptContext, run, secrets }: AgentNeeds,
+  resumed: Run | undefined,
 ): AgentStart {
   const { agent, config, id: runId } = run;
   const { gateway, image, mcpServers, workspace } = attemptContext;
-  const previous = runToResume(run, before);
-  const hasSession = isAtSamePath(previous, workspace) && workspace.gone?.restored !== "work";
-  const previousSession = hasSession ? previous?.agentSession : undefined;
+  const previousSession = workspace.gone?.restored === "work" ? undefined : resumed?.agentSession;
   const modelId = config.harness?.model_id ?? config.model_id;
   const reasoningLevel = config.harness?.reasoning_level;
   const basePrompt = basePromptOf(run, workspace, deps.agents.skillFolder?.(agent));
@@ -142,15 +151,8 @@ function agentStartOf(
 }
 
 /** Agents write the path into their sessions, so a session of another path would work in a directory that is gone. */
-function isAtSamePath(previous: Run | undefined, { inside }: Workspace): boolean {
-  return previous?.agentWorkspace === inside?.directory;
-}
-
-function reportNewPath({ recorder }: AttemptServices, { attemptContext, before, run }: AgentNeeds): void {
-  const previous = runToResume(run, before);
-  if (previous !== undefined && !isAtSamePath(previous, attemptContext.workspace)) {
-    recorder.add({ kind: "agent.notice", severity: "info", text: NEW_PATH });
-  }
+function isAtSamePath(previous: Run, { inside }: Workspace): boolean {
+  return previous.agentWorkspace === inside?.directory;
 }
 
 async function recordStart(

@@ -1,7 +1,7 @@
 import { defined } from "../../basics/defined.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import { isSameRepository } from "../../model/repositories/repository-name.ts";
-import type { AgentUpdate, TurnEnd } from "../../model/runs/agent-update.ts";
+import type { ToolCallUpdate, TurnEnd } from "../../model/runs/agent-update.ts";
 import { isPatchOnly } from "../../model/runs/home-repository.ts";
 import type { Run, StatusMessage } from "../../model/runs/run.ts";
 import { refusedStatus } from "../../model/runs/run-outcome.ts";
@@ -45,7 +45,6 @@ export class ChangeCollector {
   readonly #services: AttemptServices;
   readonly #files: PatchFiles;
   readonly #pullRequests: PullRequestPublisher;
-  readonly #hasRepositories: boolean;
   readonly #written = new WrittenFiles();
 
   constructor(services: AttemptServices, attemptContext: AttemptContext) {
@@ -65,26 +64,17 @@ export class ChangeCollector {
       runWorkspace: attemptContext,
       problem,
     });
-    // A run that continues another run may have that run's repositories.
-    this.#hasRepositories = attemptContext.plan.repositories.length > 0 || deps.run.continuesId !== undefined;
   }
 
-  async beforeTurn(): Promise<void> {
-    if (this.#hasRepositories) {
-      await this.#files.takeSnapshot();
-    }
+  beforeTurn(): Promise<void> {
+    return this.#files.takeSnapshot();
   }
 
-  onUpdate(update: AgentUpdate): void {
-    if (this.#hasRepositories) {
-      this.#written.onUpdate(update);
-    }
+  onToolCall(call: ToolCallUpdate): void {
+    this.#written.onToolCall(call);
   }
 
   async afterTurn(run: Run, end: TurnEnd, answer: string): Promise<CollectedChanges> {
-    if (!this.#hasRepositories) {
-      return NOTHING;
-    }
     try {
       return await this.#collect(run, end, answer);
     } catch (error) {
@@ -98,7 +88,7 @@ export class ChangeCollector {
 
   /** For a run that ends in the middle of its work. */
   async atEnd({ turn }: Run): Promise<CollectedChanges> {
-    const ofRun = this.#hasRepositories ? await this.#files.ofRun() : undefined;
+    const ofRun = await this.#files.ofRun();
     return ofRun === undefined
       ? NOTHING
       : { files: ofRun.files, ...(await this.#changesOf(turn, ofRun, this.#pullRequests.branches())) };

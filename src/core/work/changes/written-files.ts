@@ -1,4 +1,4 @@
-import type { AgentUpdate } from "../../model/runs/agent-update.ts";
+import type { ToolCallUpdate } from "../../model/runs/agent-update.ts";
 
 /** More are not looked at. */
 const PATHS_MAX = 200;
@@ -14,11 +14,7 @@ export class WrittenFiles {
     return [...this.#paths];
   }
 
-  onUpdate(update: AgentUpdate): void {
-    if (update.kind !== "agent.tool_call") {
-      return;
-    }
-    const { content = [], locations = [], toolCallId, toolKind } = update;
+  onToolCall({ content = [], locations = [], toolCallId, toolKind }: ToolCallUpdate): void {
     if (toolKind === "edit" || toolKind === "move") {
       this.#calls.add(toolCallId);
     }

@@ -1,13 +1,17 @@
+import { defined } from "../../basics/defined.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
-import type { McpServerConfig } from "../../model/runs/run.ts";
+import { isSameRepository } from "../../model/repositories/repository-name.ts";
+import { homeRepositoryOf, isPatchOnly } from "../../model/runs/home-repository.ts";
+import type { McpServerConfig, Run } from "../../model/runs/run.ts";
+import { teamAccessOf } from "../../model/secrets/git-token.ts";
 import type { PreparedWorkspace, WorkspacePlan, WorkspaceStep } from "../../model/workspaces/workspace.ts";
-import type { Gateway } from "../../ports/gateway.ts";
+import type { Gateway, GatewayGrant, RepositoryGrant } from "../../ports/gateway.ts";
 import type { RunWorkspace } from "../../ports/workspace-provider.ts";
 import { findEnvironment, planOf } from "../../runs/executed/workspace-plan.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import type { OpenedSecrets } from "../secrets/run-secrets.ts";
+import { ownPrefixesOf } from "../workspaces/branch-name.ts";
 import { type FilledMcpServers, fillMcpServers } from "../workspaces/fill-mcp-servers.ts";
-import { grantOf } from "../workspaces/gateway-grant.ts";
 import type { InputFiles } from "../workspaces/input-files.ts";
 import { prepareWorkspace } from "../workspaces/prepare-workspace.ts";
 
@@ -29,6 +33,8 @@ export interface AttemptContextRequest {
   readonly opened: (gateway: Gateway) => void;
 }
 
+const NO_MCP_SERVERS: FilledMcpServers = { forAgent: {}, forGateway: {} };
+
 /** Opens the gateway first, because every later step of the preparation goes through it. */
 export async function prepareAttemptContext(
   deps: AttemptDeps,
@@ -39,7 +45,8 @@ export async function prepareAttemptContext(
   const plan = planOf(run, environment);
   const { inputFiles, mcpServers, secrets, signal, report } = needs;
   const { variables } = secrets;
-  const { forAgent, forGateway } = fillMcpServers(mcpServers, secrets);
+  const hasServers = Object.keys(mcpServers).length > 0;
+  const { forAgent, forGateway } = hasServers ? fillMcpServers(mcpServers, secrets) : NO_MCP_SERVERS;
   const network = environment?.config.network ?? "none";
   const gateway = await gateways.open(grantOf(run, plan, { network, mcpServers: forGateway }));
   needs.opened(gateway);
@@ -47,4 +54,40 @@ export async function prepareAttemptContext(
   const workspace = await prepareWorkspace(deps, request);
   const image = plan.image === undefined ? {} : { image: plan.image };
   return { runId: run.id, workspace, gateway, plan, mcpServers: forAgent, ...image };
+}
+
+/**
+ * What the processes of an attempt may reach. The repositories of skills may only be read, unless they are also
+ * repositories of the workspace.
+ */
+export function grantOf(
+  run: Pick<
+    Run,
+    "config" | "id" | "teamId" | "secretNames" | "provenance" | "skillSnapshot" | "skillSnapshots"
+  >,
+  plan: WorkspacePlan,
+  more: Pick<GatewayGrant, "network" | "mcpServers">,
+): GatewayGrant {
+  const home = homeRepositoryOf(run);
+  const push = !isPatchOnly(run);
+  // Programs of a fork run in the workspace, so nothing reaches a branch that people or other runs work on.
+  const limits = push && home?.fork !== undefined ? { branchPrefixes: ownPrefixesOf(run) } : {};
+  const worked = [...plan.repositories, ...(home === undefined ? [] : [home])];
+  const { skillSnapshot: task, skillSnapshots = [] } = run;
+  const skills = [...(task === undefined ? [] : [task]), ...skillSnapshots];
+  const grants: RepositoryGrant[] = [
+    ...worked.map(({ owner, name }) => ({ owner, name, push, ...limits })),
+    ...skills.map(({ repository: { name, owner } }) => ({ owner, name, push: false })),
+  ];
+  const repositories = grants.filter(
+    (grant, index) => grants.findIndex((each) => isSameRepository(each, grant)) === index,
+  );
+  const limitsCost = run.config.budget?.max_cost_usd !== undefined;
+  return {
+    runId: run.id,
+    ...teamAccessOf(run),
+    repositories,
+    ...more,
+    ...defined({ limitsCost: limitsCost ? limitsCost : undefined }),
+  };
 }

@@ -74,7 +74,8 @@ export function decideReady(
   if (!isWorkedOn(edit.run.state)) {
     return undefined;
   }
-  const missing = lostFiles(edit.run, workspace);
+  const mayLack = edit.run.turn > 0 || workspace.gone !== undefined;
+  const missing = mayLack ? lostFiles(edit.run, workspace) : undefined;
   const unread = workspace.unread && unreadText(workspace.unread);
   edit.moveTo("CLAIMED");
   edit.set({ disk });

@@ -6,7 +6,7 @@ import { PausableTimer } from "../lease/pausable-timer.ts";
 import type { UsageMeter } from "./usage-meter.ts";
 
 /** What a run has used so far. */
-export interface Spent {
+interface Spent {
   readonly tokens: number;
   readonly costUsd: number;
   readonly workedMs: number;
@@ -16,15 +16,15 @@ const MINUTE_MS = 60_000;
 
 /** The failure of a run whose budget has nothing left for another turn. */
 export function budgetUsedUp(
-  { config, turn, turnOpen }: Pick<Run, "config" | "turn" | "turnOpen">,
-  spent: Spent,
+  { config, costUsd = 0, totalTokens, turn, turnOpen }: Run,
+  workedMs: number,
 ): RunFailure | undefined {
   const { max_turns: turnsMax = Infinity } = config.budget ?? {};
   const turns = turnOpen ? turn - 1 : turn;
   if (turns >= turnsMax) {
     return usedUp(`${turns} of ${turnsMax} turns`);
   }
-  return overdrawn(config.budget, spent, (used, max) => used >= max);
+  return overdrawn(config.budget, { tokens: totalTokens, costUsd, workedMs }, (used, max) => used >= max);
 }
 
 /** The failure of a run that has used more than its budget. */
@@ -101,8 +101,7 @@ export class BudgetWatch {
 
   /** The failure of a run whose budget has nothing left for another turn. */
   exhausted(run: Run): RunFailure | undefined {
-    const { workedMs } = this;
-    return budgetUsedUp(run, { tokens: run.totalTokens, costUsd: run.costUsd ?? 0, workedMs });
+    return budgetUsedUp(run, this.#workedMs);
   }
 
   check(): void {
@@ -115,7 +114,7 @@ export class BudgetWatch {
     }
   }
 
-  get workedMs(): number {
+  get #workedMs(): number {
     const { run, workedMs } = this.#deps;
     const allowedMs = workLeftMs(run, workedMs) ?? 0;
     return workedMs + (this.#time === undefined ? 0 : allowedMs - this.#time.leftMs);

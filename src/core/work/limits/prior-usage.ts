@@ -1,6 +1,5 @@
 import type { RunEvent } from "../../model/runs/events.ts";
 import type { Run } from "../../model/runs/run.ts";
-import type { AgentSession } from "../../ports/agent-runner.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import { readLog } from "../lease/read-log.ts";
 import { costIn } from "./usage-meter.ts";
@@ -14,14 +13,9 @@ const EVENTS_MAX = 5_000;
  * The cost that a resumed agent session has reported before, in this run or in the previous run. It is read from the
  * log, because the total of the run also counts what only the gateway measured.
  */
-export async function priorCostUsd(
-  deps: EventLogDeps,
-  { resumed }: Pick<AgentSession, "resumed">,
-  run: Run,
-  before: Run | undefined,
-): Promise<number> {
+export async function priorCostUsd(deps: EventLogDeps, run: Run, before: Run | undefined): Promise<number> {
   const reporter = run.agentSession === undefined ? before : run;
-  if (!resumed || reporter === undefined) {
+  if (reporter === undefined) {
     return 0;
   }
   const { id, lastSeq } = reporter;

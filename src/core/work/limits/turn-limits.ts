@@ -1,6 +1,6 @@
-import type { Clock, Stop } from "../../basics/clock.ts";
+import type { Stop } from "../../basics/clock.ts";
 import { AppError } from "../../basics/errors.ts";
-import type { AgentUpdate, ToolCallUpdate } from "../../model/runs/agent-update.ts";
+import type { ToolCallUpdate } from "../../model/runs/agent-update.ts";
 import { type AttemptAbort, type RunFailure, runFailureOf } from "../lease/attempt-abort.ts";
 import type { AttemptDeps, RunSettings } from "../lease/attempt-deps.ts";
 import { PausableTimer } from "../lease/pausable-timer.ts";
@@ -56,11 +56,12 @@ export class TurnLimits {
     this.#stopIdle = clock.after(settings.inactivityMs, () => this.#onSilence());
   }
 
-  onUpdate(update: AgentUpdate): void {
-    if (update.kind === "agent.tool_call") {
-      this.#onToolCall(update);
+  onToolCall({ status, toolCallId }: ToolCallUpdate): void {
+    if (status === "completed" || status === "failed") {
+      this.#toolCalls.delete(toolCallId);
+    } else if (status !== undefined) {
+      this.#toolCalls.add(toolCallId);
     }
-    this.onSignOfLife();
   }
 
   pause(): void {
@@ -84,14 +85,6 @@ export class TurnLimits {
     this.#stopIdle?.();
   }
 
-  #onToolCall({ status, toolCallId }: ToolCallUpdate): void {
-    if (status === "completed" || status === "failed") {
-      this.#toolCalls.delete(toolCallId);
-    } else if (status !== undefined) {
-      this.#toolCalls.add(toolCallId);
-    }
-  }
-
   #onSilence(): void {
     if (this.#deps.isHeldBack() || this.#toolCalls.size > 0) {
       this.onSignOfLife();
@@ -105,23 +98,12 @@ export class TurnLimits {
   }
 }
 
-/** Aborts the attempt when it takes too long in total. The caller runs the timer. */
-export function attemptTimer(
-  clock: Clock,
-  { attemptMs }: Pick<RunSettings, "attemptMs">,
-  abort: AttemptAbort,
-): PausableTimer {
-  const message = `The run was worked on for ${minutes(attemptMs)} without a break, which is the limit here.`;
-  return new PausableTimer(clock, attemptMs, () =>
-    abort.abort({ kind: "failed", failure: timedOut(message) }),
-  );
-}
-
-function timedOut(message: string): RunFailure {
+/** The failure of a run that reached a time limit. */
+export function timedOut(message: string): RunFailure {
   return runFailureOf(new AppError("resource_unavailable", message, { reason: "infrastructure_timeout" }));
 }
 
-function minutes(ms: number): string {
+export function minutes(ms: number): string {
   const count = Math.round(ms / 6_000) / 10;
   return count === 1 ? "1 minute" : `${count} minutes`;
 }

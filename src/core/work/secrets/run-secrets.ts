@@ -57,6 +57,8 @@ export interface OpenedSecrets {
   readonly hasPersonal: boolean;
 }
 
+const NO_SECRETS: OpenedSecrets = { variables: {}, teamVariables: {}, all: {}, hasPersonal: false };
+
 export interface OpenedMcpServers {
   readonly servers: Readonly<Record<string, McpServerConfig>>;
   /** The names of those that the run does not get. */
@@ -93,6 +95,9 @@ export class RunSecrets implements Redactor {
       storage.secrets.list(run.teamId),
       storage.people.getMany([run.creatorId]),
     ]);
+    if (all.length === 0) {
+      return NO_SECRETS;
+    }
     const { othersWrote } = run;
     const { personal, teams } = secretsOf(all, run);
     const own = creator?.disabled === false ? personal : [];

@@ -33,7 +33,7 @@ export function turnText({
     context === undefined ? [message] : [fenced(CONTEXT_LABEL, context), message],
   );
   if (run.turn === 1) {
-    words.unshift(requestOf(run));
+    words.unshift(run.skillSnapshot === undefined ? run.prompt : requestOf(run));
   }
   return [
     earlier === undefined

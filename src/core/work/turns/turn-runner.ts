@@ -31,8 +31,10 @@ const NO_FILES: TurnFiles = { files: [], images: [] };
 export interface TurnRunnerDeps {
   readonly session: AgentSession;
   readonly attemptContext: AttemptContext;
-  readonly budget: BudgetWatch;
-  readonly work: ChangeCollector;
+  /** Undefined: the run has no budget. */
+  readonly budget?: BudgetWatch;
+  /** Undefined: the run has no repositories. */
+  readonly work?: ChangeCollector;
   /** The run when the agent was ready. */
   readonly run: Run;
   /** Whether the agent knows the earlier conversation. */
@@ -96,7 +98,7 @@ export class TurnRunner {
   /** Runs one turn. True when another turn follows. */
   async next(): Promise<boolean> {
     const { abort, slot } = this.#services;
-    const exhausted = this.#deps.budget.exhausted(this.#run);
+    const exhausted = this.#deps.budget?.exhausted(this.#run);
     if (exhausted !== undefined) {
       abort.abort({ kind: "failed", failure: exhausted });
       return false;
@@ -114,28 +116,31 @@ export class TurnRunner {
   }
 
   checkBudget(): void {
-    this.#deps.budget.check();
+    this.#deps.budget?.check();
   }
 
   /** No further turn starts. */
   close(): void {
     this.#unwatch();
     this.#limits.end();
-    this.#deps.budget.pause();
+    this.#deps.budget?.pause();
   }
 
   onUpdate(update: AgentUpdate): void {
-    this.#limits.onUpdate(update);
+    if (update.kind === "agent.tool_call") {
+      this.#limits.onToolCall(update);
+      this.#deps.work?.onToolCall(update);
+    }
+    this.#limits.onSignOfLife();
     this.#spokeLate ||= this.#isTurnOver && update.kind === "agent.message" && update.text.trim() !== "";
     this.#answer.onUpdate(update);
-    this.#deps.work.onUpdate(update);
   }
 
   /** People see the cleaned question. The agent receives the option id that it sent. */
   async ask(request: PermissionRequest): Promise<string | undefined> {
     const { clean, recorder } = this.#services;
     this.#limits.pause();
-    this.#deps.budget.pause();
+    this.#deps.budget?.pause();
     try {
       await recorder.flush();
       const asked = limitOptions(request);
@@ -146,7 +151,7 @@ export class TurnRunner {
     } finally {
       this.#limits.resume();
       if (this.#limits.isRunning) {
-        this.#deps.budget.run();
+        this.#deps.budget?.run();
       }
     }
   }
@@ -184,8 +189,9 @@ export class TurnRunner {
   async #begin(): Promise<{ text: string; extras: PromptExtras } | undefined> {
     const { abort, lease, saver } = this.#services;
     const { hasPersonalSecrets } = this.#deps;
-    if (!this.#run.turnOpen) {
-      await abort.unless(this.#deps.work.beforeTurn());
+    const { work } = this.#deps;
+    if (work !== undefined && !this.#run.turnOpen) {
+      await abort.unless(work.beforeTurn());
     }
     if (abort.reason !== undefined) {
       return undefined;
@@ -235,7 +241,7 @@ export class TurnRunner {
     const { budget, session } = this.#deps;
     this.#services.meter.beginTurn();
     this.#limits.begin();
-    budget.run();
+    budget?.run();
     const prompted = session.prompt(text, extras);
     this.#steering.begin(session);
     // The interruption may have arrived while the prompt was being built.
@@ -256,7 +262,7 @@ export class TurnRunner {
       throw error;
     } finally {
       this.#limits.end();
-      budget.pause();
+      budget?.pause();
       this.#permissions.abandon();
       void this.#steering.end();
     }
@@ -300,7 +306,8 @@ export class TurnRunner {
     if (abort.reason?.kind === "failed") {
       return this.#finishFailed(counted, answer, abort.reason.failure);
     }
-    const kept = await abort.unless(this.#deps.work.afterTurn(this.#run, end, answer));
+    const { work } = this.#deps;
+    const kept = work && (await abort.unless(work.afterTurn(this.#run, end, answer)));
     const used = meter.take();
     const decided = await saver.saveWith((edit) => {
       decideUsage(edit, used);

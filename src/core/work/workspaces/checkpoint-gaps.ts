@@ -22,13 +22,10 @@ export function leftOutText(files: readonly LeftOutFile[], count = files.length)
   return `Some files could not be stored with the workspace: ${listText(names, count)}`;
 }
 
-/** Stores what the newest checkpoint lacks. Posts it in the threads of the run unless that was done (`announced`). */
-export function decideGaps(edit: RunEdit, gaps: string | undefined, announced: string | undefined): void {
-  if (gaps !== undefined && gaps !== announced) {
-    const text = `${gaps}\nThey stay on their worker. If the run continues on another one, they will be missing.`;
-    edit.notices.postNote(text);
-  }
-  edit.set({ checkpointGaps: gaps });
+/** Posts what the newest checkpoint lacks in the threads of the run. */
+export function postGaps(edit: RunEdit, gaps: string): void {
+  const text = `${gaps}\nThey stay on their worker. If the run continues on another one, they will be missing.`;
+  edit.notices.postNote(text);
 }
 
 /** What a run that is about to continue has lost, in words for its user and its agent. Undefined: nothing. */

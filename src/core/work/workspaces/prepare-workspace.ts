@@ -1,14 +1,16 @@
 import { defined } from "../../basics/defined.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
+import type { Run } from "../../model/runs/run.ts";
 import { teamAccessOf } from "../../model/secrets/git-token.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
 import type { PreparedWorkspace } from "../../model/workspaces/workspace.ts";
 import type { Preparation } from "../../ports/workspace-provider.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import type { InputFiles } from "./input-files.ts";
-import { findPreviousFiles, storedFilesOf } from "./previous-run.ts";
+import { findPreviousFiles } from "./previous-run.ts";
 import { runSkills } from "./run-skills.ts";
 import { SetupRecord } from "./setup-record.ts";
+import { storedFilesOf } from "./turn-checkpoints.ts";
 
 const TRIES = 3;
 
@@ -30,29 +32,32 @@ export async function prepareWorkspace(
   const { environment, inputFiles, ...preparation } = request;
   // The setup of an approved copy says nothing about the environment of today.
   const recorded = run.executes === undefined ? environment : undefined;
-  const setup = new SetupRecord(storage, recorded, run.preparesOnly);
-  const initialContents = setup.exempt(async () => {
-    const stored = await findPreviousFiles(storage, run);
+  const setup = recorded && new SetupRecord(storage, recorded, run.preparesOnly);
+  const findContents = async () => {
+    const stored = run.continuesId === undefined ? undefined : await findPreviousFiles(storage, run);
     const files = await inputFiles.withBytes();
-    const skills = await runSkills(deps);
-    return defined({ files, skills: skills.length === 0 ? undefined : skills, stored });
-  });
+    const skills = hasSkills(run) ? await runSkills(deps) : undefined;
+    return defined({ files, skills, stored });
+  };
+  const initialContents = setup?.exempt(findContents) ?? findContents;
   const files = { stored: storedFilesOf(run), isNewerElsewhere: isNewerElsewhere(deps) };
   const isFresh = run.preparesOnly === true;
   const whole = { ...preparation, ...files, runId: run.id, ...teamAccessOf(run), initialContents, isFresh };
-  const report = setup.observing(preparation.report);
+  const report = setup?.observing(preparation.report) ?? preparation.report;
   for (let tries = 1; ; tries += 1) {
     try {
       const workspace = await retry(clock, WHILE_UNAVAILABLE, () => workspaces.prepare({ ...whole, report }));
-      await retry(clock, WHILE_UNAVAILABLE, () => setup.succeeded());
+      if (setup !== undefined) {
+        await retry(clock, WHILE_UNAVAILABLE, () => setup.succeeded());
+      }
       return workspace;
     } catch (error) {
       // The previous run may be running and replace its checkpoint while we read it. Then there is a newer one.
       if (run.continuesId !== undefined && tries < TRIES && !preparation.signal.aborted) {
         continue;
       }
-      if (preparation.signal.aborted) {
-        // A cancelled run says nothing about its environment.
+      // A cancelled run says nothing about its environment.
+      if (setup === undefined || preparation.signal.aborted) {
         throw error;
       }
       // Report why the setup failed, even if the failure cannot be stored with the environment.
@@ -62,6 +67,10 @@ export async function prepareWorkspace(
       throw error;
     }
   }
+}
+
+function hasSkills({ skillSnapshot, skillSnapshots = [] }: Run): boolean {
+  return skillSnapshot !== undefined || skillSnapshots.length > 0;
 }
 
 /** The attempt that last had its workspace ready was on another disk. */

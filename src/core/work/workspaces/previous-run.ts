@@ -1,8 +1,8 @@
-import { defined } from "../../basics/defined.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { StoredFiles } from "../../model/workspaces/workspace.ts";
 import type { AgentSession } from "../../ports/agent-runner.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
+import { storedFilesOf } from "./turn-checkpoints.ts";
 
 type Runs = Pick<Storage, "runs">;
 
@@ -25,14 +25,6 @@ export async function findPreviousFiles({ runs }: Runs, run: Run): Promise<Store
     id = before?.continuesId;
   }
   return undefined;
-}
-
-export function storedFilesOf({
-  checkpoint,
-  checkpointDelta: delta,
-  workCheckpoint: work,
-}: Run): StoredFiles | undefined {
-  return checkpoint === undefined ? undefined : defined({ checkpoint, delta, work });
 }
 
 /** The run with the agent session to resume: this run, or the previous run if it used the same agent. */

@@ -6,13 +6,13 @@ import type { Storage } from "../../ports/stores/storage.ts";
 /** Records with an environment whether its setup commands failed the last time. */
 export class SetupRecord {
   readonly #storage: Pick<Storage, "environments">;
-  readonly #environment: Environment | undefined;
+  readonly #environment: Environment;
   #wasTried: boolean;
   /** The setup failed because of the run's own input. */
   #isRunsFault = false;
 
   /** `isTest`: the result counts even if there was nothing to do. */
-  constructor(storage: Pick<Storage, "environments">, environment: Environment | undefined, isTest = false) {
+  constructor(storage: Pick<Storage, "environments">, environment: Environment, isTest = false) {
     this.#wasTried = isTest;
     this.#storage = storage;
     this.#environment = environment;
@@ -53,7 +53,7 @@ export class SetupRecord {
   /** If the environment was changed meanwhile, this result is not stored. */
   async #store(setupFailed: boolean): Promise<void> {
     const used = this.#environment;
-    if (used === undefined || used.setupFailed === setupFailed) {
+    if (used.setupFailed === setupFailed) {
       return;
     }
     await this.#storage.environments.replace({ ...used, setupFailed }, used.updatedAt);

@@ -1,11 +1,12 @@
 import type { Stop } from "../../basics/clock.ts";
+import { defined } from "../../basics/defined.ts";
 import { AppError, StorageUnavailable } from "../../basics/errors.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
+import type { Run } from "../../model/runs/run.ts";
 import type { StoredFiles, StoredWithinTurn } from "../../model/workspaces/workspace.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import { LeaseLost, type LeaseWriter } from "../lease/lease-writer.ts";
 import { leftOutText } from "./checkpoint-gaps.ts";
-import { storedFilesOf } from "./previous-run.ts";
 
 type TurnCheckpointDeps = Pick<AttemptDeps, "clock" | "log" | "redact" | "run" | "settings" | "workspaces">;
 
@@ -110,4 +111,12 @@ export class TurnCheckpoints {
 
 function namesOf({ checkpoint, delta, work }: StoredFiles): readonly string[] {
   return [checkpoint, delta, work].filter((blobId) => blobId !== undefined);
+}
+
+export function storedFilesOf({
+  checkpoint,
+  checkpointDelta: delta,
+  workCheckpoint: work,
+}: Run): StoredFiles | undefined {
+  return checkpoint === undefined ? undefined : defined({ checkpoint, delta, work });
 }

@@ -5,7 +5,8 @@ import { AppError } from "../../basics/errors.ts";
 import type { Log } from "../../basics/log.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import type { Run } from "../../model/runs/run.ts";
-import type { Artifact } from "../../model/workspaces/artifact.ts";
+import type { Artifact, ArtifactBody } from "../../model/workspaces/artifact.ts";
+import { mimeTypeOf } from "../../model/workspaces/mime-types.ts";
 import type { RepositoryChanges } from "../../model/workspaces/repository-changes.ts";
 import type {
   Collected,
@@ -19,10 +20,8 @@ import type { RunWorkspace, WorkspaceProvider } from "../../ports/workspace-prov
 import type { RunEdit } from "../../runs/run-edit.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import type { LeaseWriter, Written } from "../lease/lease-writer.ts";
-import { decideGaps, leftOutText, notStoredText, onlyWorkText } from "./checkpoint-gaps.ts";
-import { decideArtifacts, hashesByPath } from "./decide-artifacts.ts";
-import { storedFilesOf } from "./previous-run.ts";
-import { TurnCheckpoints } from "./turn-checkpoints.ts";
+import { leftOutText, notStoredText, onlyWorkText, postGaps } from "./checkpoint-gaps.ts";
+import { storedFilesOf, TurnCheckpoints } from "./turn-checkpoints.ts";
 
 type Whole =
   | {
@@ -116,7 +115,11 @@ export class WorkspaceSaver {
         edit.setChanges(stored.changes);
       }
       if (saved !== undefined) {
-        decideGaps(edit, recordSaved(edit, saved), this.#announcedGaps);
+        const gaps = recordSaved(edit, saved);
+        if (gaps !== undefined && gaps !== this.#announcedGaps) {
+          postGaps(edit, gaps);
+        }
+        edit.set({ checkpointGaps: gaps });
       }
       return decide(edit);
     });
@@ -221,4 +224,37 @@ function recordSaved(edit: RunEdit, saved: Saved): string | undefined {
 function setCheckpoint(edit: RunEdit, { checkpoint, delta, work }: StoredFiles): void {
   const checkpointAt = edit.now;
   edit.set({ checkpoint, checkpointDelta: delta, workCheckpoint: work, checkpointAt });
+}
+
+/** The log names only this many files that were left out. */
+const LEFT_OUT_NAMED_MAX = 20;
+
+/** Adds the collected files to the run. A file at the path of a `known` artifact becomes its next version. */
+export function decideArtifacts(
+  edit: RunEdit,
+  { files, leftOut }: Collected,
+  known: readonly Artifact[],
+): void {
+  const earlier = new Map(known.filter(isFile).map((artifact) => [artifact.key, artifact]));
+  for (const { path, ...file } of files) {
+    edit.addArtifact({ key: path, body: fileAt(path), file }, earlier.get(path));
+  }
+  if (leftOut.length === 0) {
+    return;
+  }
+  edit.record({ kind: "artifact.left_out", files: leftOut.slice(0, LEFT_OUT_NAMED_MAX) });
+}
+
+/** The hashes of the known files, by path. */
+export function hashesByPath(known: readonly Artifact[]): ReadonlyMap<string, string> {
+  return new Map(known.filter(isFile).map(({ key, file }) => [key, file?.hash ?? ""]));
+}
+
+function isFile({ body }: Artifact): boolean {
+  return body.type === "FILE";
+}
+
+function fileAt(filePath: string): ArtifactBody {
+  const fileName = filePath.slice(filePath.lastIndexOf("/") + 1);
+  return { type: "FILE", filePath, fileName, mimeType: mimeTypeOf(fileName) };
 }

@@ -10,7 +10,7 @@ import { planOf } from "../../../../../src/core/runs/executed/workspace-plan.ts"
 import { NoticeWriter } from "../../../../../src/core/runs/notice-writer.ts";
 import { publishTargetOf } from "../../../../../src/core/work/changes/publish-target.ts";
 import { pullRequestText } from "../../../../../src/core/work/changes/pull-request-text.ts";
-import { grantOf } from "../../../../../src/core/work/workspaces/gateway-grant.ts";
+import { grantOf } from "../../../../../src/core/work/context/attempt-context.ts";
 import { aRun } from "../../../../support/run-builders.ts";
 
 const COMMIT = "a".repeat(40);

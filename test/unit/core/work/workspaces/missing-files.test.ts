@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { AppError } from "../../../../../src/core/basics/errors.ts";
 import type { RunId } from "../../../../../src/core/basics/ids.ts";
-import type { AgentUpdate } from "../../../../../src/core/model/runs/agent-update.ts";
+import type { ToolCallUpdate } from "../../../../../src/core/model/runs/agent-update.ts";
 import type { Run } from "../../../../../src/core/model/runs/run.ts";
 import { LEFT_OUT_REASONS, type LeftOutWork } from "../../../../../src/core/ports/change-tracker.ts";
 import { isElsewhere } from "../../../../../src/core/work/changes/left-out-work.ts";
@@ -145,19 +145,19 @@ test("the files that tools wrote are compared with what git ignores", async () =
 
 test("a written file is named by the location or the diff of a call that edits, in any of its updates", () => {
   const written = new WrittenFiles();
-  const update = (id: string, more: object): AgentUpdate => ({
+  const update = (id: string, more: object): ToolCallUpdate => ({
     kind: "agent.tool_call",
     toolCallId: id,
     ...more,
   });
 
-  written.onUpdate(update("1", { toolKind: "edit" }));
-  written.onUpdate(update("1", { locations: [{ path: "/late" }] }));
-  written.onUpdate(update("2", { toolKind: "read", locations: [{ path: "/read" }] }));
-  written.onUpdate(update("3", { content: [{ type: "diff", path: "/diff", oldText: null, newText: "" }] }));
-  written.onUpdate(update("1", { locations: [{ path: "/two\nlines" }] }));
+  written.onToolCall(update("1", { toolKind: "edit" }));
+  written.onToolCall(update("1", { locations: [{ path: "/late" }] }));
+  written.onToolCall(update("2", { toolKind: "read", locations: [{ path: "/read" }] }));
+  written.onToolCall(update("3", { content: [{ type: "diff", path: "/diff", oldText: null, newText: "" }] }));
+  written.onToolCall(update("1", { locations: [{ path: "/two\nlines" }] }));
   for (let number = 0; number < 300; number += 1) {
-    written.onUpdate(update("1", { locations: [{ path: `/n${number}` }] }));
+    written.onToolCall(update("1", { locations: [{ path: `/n${number}` }] }));
   }
 
   expect(written.paths.slice(0, 3)).toEqual(["/late", "/diff", "/n0"]);
