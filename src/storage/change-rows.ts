@@ -1,8 +1,8 @@
 import { newId, type RunId } from "../core/basics/ids.ts";
 import { messageKeyOf } from "../core/model/threads/notice.ts";
 import type { Thread, ThreadBinding } from "../core/model/threads/thread.ts";
-import type { IdempotentResponse } from "../core/ports/stores/idempotent-response.ts";
-import type { InboxResult } from "../core/ports/stores/inbox-result.ts";
+import type { IdempotentResponse } from "../core/ports/stores/idempotency-store.ts";
+import type { InboxResult } from "../core/ports/stores/inbox-store.ts";
 import type { RunChange } from "../core/ports/stores/run-change.ts";
 import { UniqueConflict } from "../core/ports/stores/storage.ts";
 import type { Tx } from "./database.ts";

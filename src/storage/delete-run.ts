@@ -1,5 +1,5 @@
 import type { Run } from "../core/model/runs/run.ts";
-import { RUN_DELETED } from "../core/ports/stores/idempotent-response.ts";
+import { RUN_DELETED } from "../core/ports/stores/idempotency-store.ts";
 import type { Tx } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 import { lockFanOut } from "./webhooks/webhook-log.ts";

@@ -1,4 +1,4 @@
-import type { EventRecoveryStore } from "../core/ports/stores/event-recovery-store.ts";
+import type { EventRecoveryStore } from "../core/ports/stores/event-log.ts";
 import type { Statements } from "./database.ts";
 
 export class PrismaEventRecoveryStore implements EventRecoveryStore {

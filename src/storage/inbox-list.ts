@@ -1,7 +1,6 @@
 import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
-import type { InboxEntry, InboxList, InboxQuery } from "../core/ports/stores/inbox-list.ts";
-import type { Disposition } from "../core/ports/stores/inbox-result.ts";
+import type { Disposition, InboxEntry, InboxList, InboxQuery } from "../core/ports/stores/inbox-store.ts";
 import type { Statements } from "./database.ts";
 import type { Prisma } from "./generated/client.ts";
 import { withoutNulls } from "./rows.ts";

@@ -1,7 +1,7 @@
 import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
-import type { Disposition, InboxResult } from "../core/ports/stores/inbox-result.ts";
+import type { Disposition, InboxResult } from "../core/ports/stores/inbox-store.ts";
 import {
   EARLY_REPLY_MS,
   type InboxStore,

@@ -1,6 +1,6 @@
 import type { LeaseToken, RunId } from "../core/basics/ids.ts";
 import type { RunState } from "../core/model/runs/states.ts";
-import type { IdleRun, LeaseStore } from "../core/ports/stores/lease-store.ts";
+import type { IdleRun, LeaseStore } from "../core/ports/stores/claim-store.ts";
 import { IS_AT_QUOTA } from "./claim-store.ts";
 import type { Statements } from "./database.ts";
 import { Prisma } from "./generated/client.ts";

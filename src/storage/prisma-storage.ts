@@ -1,7 +1,6 @@
 import type { AuditContext } from "../core/model/people/audit.ts";
 import type { PubSub, Unsubscribe } from "../core/ports/pubsub.ts";
-import type { IdempotencyStore } from "../core/ports/stores/idempotency-store.ts";
-import type { IdempotentResponse } from "../core/ports/stores/idempotent-response.ts";
+import type { IdempotencyStore, IdempotentResponse } from "../core/ports/stores/idempotency-store.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
 import { PrismaAdministratorKeys } from "./administrator-keys.ts";
 import { nameAuthor, PrismaAuditLog } from "./audit-log.ts";

@@ -2,7 +2,7 @@ import type { RunId } from "../core/basics/ids.ts";
 import type { Viewer } from "../core/model/people/principal.ts";
 import type { RunSource } from "../core/model/runs/sources.ts";
 import type { UsageGroup, UsageQuery, UsageRow } from "../core/model/usage/usage.ts";
-import type { LastRuns, RunReports } from "../core/ports/stores/run-reports.ts";
+import type { LastRuns, RunReports } from "../core/ports/stores/run-query.ts";
 import type { Statements } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
 import { type Nullable, withoutNulls } from "./rows.ts";

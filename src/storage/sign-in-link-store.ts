@@ -1,5 +1,5 @@
 import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
-import type { SignInLink, SignInLinkStore } from "../core/ports/stores/sign-in-link-store.ts";
+import type { SignInLink, SignInLinkStore } from "../core/ports/stores/sign-in-store.ts";
 import type { SignInLink as SignInLinkRow } from "./generated/client.ts";
 import { Prisma } from "./generated/client.ts";
 import { selectList, withoutNulls } from "./rows.ts";

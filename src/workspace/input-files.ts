@@ -15,9 +15,6 @@ const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
  * may have left something there: a link is removed and never followed, and so is a file of the same name.
  */
 export async function writeInputFiles(workspace: string, files: InitialContents["files"]): Promise<void> {
-  if (files.length === 0) {
-    return;
-  }
   await mkdir(workspace, { recursive: true, mode: PRIVATE });
   const real = join(await realpath(dirname(workspace)), basename(workspace));
   if ((await realpath(workspace)) !== real) {

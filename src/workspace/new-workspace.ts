@@ -11,13 +11,13 @@ import { writeManifest } from "./base-manifest.ts";
 import { findGivenState } from "./changes/given-state.ts";
 import { removeTree } from "./file-trees.ts";
 import { writeInputFiles, writeSkillFiles } from "./input-files.ts";
-import { environmentKey, setupOf } from "./prepared-environments.ts";
+import { environmentKey } from "./prepared-environments.ts";
 import { foldersFor } from "./repository-folders.ts";
 import type { RunDirectory } from "./run-directory.ts";
 import { findSetupScripts, type PlannedCommand, setUp } from "./setup.ts";
 import type { Step, Steps } from "./steps.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
-import type { ClonedRepository, WorkspaceRecord } from "./workspace-record.ts";
+import { type ClonedRepository, setupOf, type WorkspaceRecord } from "./workspace-record.ts";
 
 /** A host that does not answer delays a run no longer for a repository that nobody named. */
 const GUESS_MS = 30_000;
@@ -70,8 +70,12 @@ export class NewWorkspace {
   }
 
   async #makeNew(): Promise<WorkspaceRecord> {
-    const key = this.#key();
-    const record = (await this.#reuse(key)) ?? (await this.#build(undefined, key));
+    // Without either there is nothing to set up that another run could reuse.
+    const mayHaveCommands =
+      this.#planned.length > 0 || this.#options.preparation.plan.setupCommands.length > 0;
+    const key = mayHaveCommands ? this.#key() : undefined;
+    const reused = key === undefined ? undefined : await this.#reuse(key);
+    const record = reused ?? (await this.#build(undefined, key));
     await this.#noteBase(record);
     return record;
   }
@@ -88,7 +92,7 @@ export class NewWorkspace {
     const { plan } = preparation;
     const known = before?.repositories ?? [];
     const wanted = eachOnce(plan.repositories);
-    const folders = foldersFor(wanted);
+    const folders = wanted.length === 0 ? [] : foldersFor(wanted);
     for (const [index, planned] of wanted.entries()) {
       if (known.some((each) => isSameRepository(each, planned))) {
         continue;
@@ -174,9 +178,11 @@ export class NewWorkspace {
   async #commands({ repositories }: WorkspaceRecord): Promise<readonly PlannedCommand[]> {
     const { preparation, run } = this.#options;
     const { setupCommands } = preparation.plan;
-    return setupCommands.length > 0
-      ? setupCommands.map((command) => ({ command, title: command }))
-      : findSetupScripts(run.directory, this.#cloned(), repositories.length === 1);
+    const cloned = this.#cloned();
+    if (setupCommands.length > 0 || cloned.length === 0) {
+      return setupCommands.map((command) => ({ command, title: command }));
+    }
+    return findSetupScripts(run.directory, cloned, repositories.length === 1);
   }
 
   /** Undefined: there is none, for example because nothing was set up in it. */
@@ -216,7 +222,9 @@ export class NewWorkspace {
     if (before?.setup === record.setup && cloned.length === 0) {
       return record;
     }
-    await setUp(deps, preparation, await run.workspaceOf(record, deps.sandbox), steps, commands);
+    if (commands.length > 0) {
+      await setUp(deps, preparation, await run.workspaceOf(record, deps.sandbox), steps, commands);
+    }
     const ready = { ...record, repositories: await this.#noteGiven(record) };
     if (key !== undefined && commands.length > 0 && cloned.length === this.#planned.length) {
       await deps.prepared.keep(run.path, key, ready, this.#givenPlaces());
@@ -273,7 +281,9 @@ export class NewWorkspace {
   async #writeBeginning(): Promise<void> {
     const { initialContents, run } = this.#options;
     await this.#writeSkills("directory");
-    await writeInputFiles(run.directory, initialContents.files);
+    if (initialContents.files.length > 0) {
+      await writeInputFiles(run.directory, initialContents.files);
+    }
   }
 
   async #writeSkills(root: SkillPlace["root"]): Promise<void> {

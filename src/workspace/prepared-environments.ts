@@ -219,13 +219,3 @@ export function environmentKey(
   ];
   return createHash("sha256").update(JSON.stringify(all)).digest("hex");
 }
-
-/** If commands or image differ, an inherited workspace is set up again. */
-export function setupOf({ plan: { image, setupCommands } }: Preparation): string {
-  if (setupCommands.length === 0) {
-    return "";
-  }
-  return createHash("sha256")
-    .update(JSON.stringify([image ?? null, setupCommands]))
-    .digest("hex");
-}

@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import type { Preparation } from "../core/ports/workspace-provider.ts";
 
 /**
  * Stored outside of the directories that a sandbox may write to, so that its statements about repositories can be
@@ -66,4 +68,14 @@ export async function writeRecord(directory: string, record: WorkspaceRecord): P
   const path = join(directory, RECORD);
   await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
   await rename(`${path}.new`, path);
+}
+
+/** If commands or image differ, an inherited workspace is set up again. */
+export function setupOf({ plan: { image, setupCommands } }: Preparation): string {
+  if (setupCommands.length === 0) {
+    return "";
+  }
+  return createHash("sha256")
+    .update(JSON.stringify([image ?? null, setupCommands]))
+    .digest("hex");
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { KeyHolder } from "../../core/model/people/api-key.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
 import { isUnrestricted } from "../../core/model/people/sign-in-holder.ts";
-import type { SignInLink } from "../../core/ports/stores/sign-in-link-store.ts";
+import type { SignInLink } from "../../core/ports/stores/sign-in-store.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import { IdentityService } from "../../core/team/people/identity-service.ts";
 import type { ApiDeps } from "../api-deps.ts";

@@ -4,7 +4,7 @@ import type { PrincipalId } from "../../core/basics/ids.ts";
 import { isTeamOwned } from "../../core/model/people/ownership.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
 import type { Environment } from "../../core/model/workspaces/environment.ts";
-import type { LastRuns } from "../../core/ports/stores/run-reports.ts";
+import type { LastRuns } from "../../core/ports/stores/run-query.ts";
 import { EnvironmentService } from "../../core/team/records/environment-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import {

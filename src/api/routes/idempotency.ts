@@ -9,7 +9,7 @@ import {
   answerOwner,
   type IdempotentResponse,
   RUN_DELETED,
-} from "../../core/ports/stores/idempotent-response.ts";
+} from "../../core/ports/stores/idempotency-store.ts";
 import { type Storage, UniqueConflict } from "../../core/ports/stores/storage.ts";
 import type { FollowUpResult, TransactionExtras } from "../../core/runs/transaction-extras.ts";
 import type { KeyHasher } from "../auth/api-keys.ts";

@@ -4,7 +4,7 @@ import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import { parseRunId } from "../../core/basics/ids.ts";
 import { isOperator, type Viewer } from "../../core/model/people/principal.ts";
-import type { InboxEntry, InboxQuery } from "../../core/ports/stores/inbox-list.ts";
+import type { InboxEntry, InboxQuery } from "../../core/ports/stores/inbox-store.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";

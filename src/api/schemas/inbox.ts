@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import type { InboxEntry } from "../../core/ports/stores/inbox-list.ts";
-import { DISPOSITIONS } from "../../core/ports/stores/inbox-result.ts";
+import type { InboxEntry } from "../../core/ports/stores/inbox-store.ts";
+import { DISPOSITIONS } from "../../core/ports/stores/inbox-store.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./page-info.ts";
 import { Timestamp } from "./text.ts";

@@ -3,8 +3,8 @@ import type { RequestOrigin } from "../model/policies/request-origin.ts";
 import type { FollowUp, Run } from "../model/runs/run.ts";
 import type { Notice } from "../model/threads/notice.ts";
 import type { ThreadBinding } from "../model/threads/thread.ts";
-import type { IdempotentResponse } from "../ports/stores/idempotent-response.ts";
-import type { InboxResult } from "../ports/stores/inbox-result.ts";
+import type { IdempotentResponse } from "../ports/stores/idempotency-store.ts";
+import type { InboxResult } from "../ports/stores/inbox-store.ts";
 import type { FollowUpEffect } from "./decide-follow-up.ts";
 import type { RunEdit } from "./run-edit.ts";
 

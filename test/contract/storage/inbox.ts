@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { DISPOSITIONS } from "../../../src/core/ports/stores/inbox-result.ts";
+import { DISPOSITIONS } from "../../../src/core/ports/stores/inbox-store.ts";
 import { UniqueConflict } from "../../../src/core/ports/stores/storage.ts";
 import type { InboxEvent } from "../../../src/core/ports/thread-adapter.ts";
 import { anInboxEvent, aReply, aThread } from "../../support/run-builders.ts";

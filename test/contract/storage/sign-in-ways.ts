@@ -4,7 +4,7 @@ import { newId } from "../../../src/core/basics/ids.ts";
 import type { DeviceCode } from "../../../src/core/model/people/device-code.ts";
 import type { SignIn } from "../../../src/core/model/people/sign-in.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
-import type { SignInLink } from "../../../src/core/ports/stores/sign-in-link-store.ts";
+import type { SignInLink } from "../../../src/core/ports/stores/sign-in-store.ts";
 import { aPerson, type StorageHarness } from "./harness.ts";
 
 export function describeSignInWays(harness: () => StorageHarness): void {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sha256 } from "../../../src/app/system.ts";
 import type { TeamId, ThreadKey } from "../../../src/core/basics/ids.ts";
-import type { Disposition } from "../../../src/core/ports/stores/inbox-result.ts";
+import type { Disposition } from "../../../src/core/ports/stores/inbox-store.ts";
 import type { InboundMessage } from "../../../src/core/ports/thread-adapter.ts";
 import { RequestDefaultsService } from "../../../src/core/requests/routing/request-defaults-service.ts";
 import { InstallationHealth } from "../../../src/core/team/people/installation-health.ts";

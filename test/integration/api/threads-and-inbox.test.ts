@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunId, TeamId } from "../../../src/core/basics/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
-import type { Disposition } from "../../../src/core/ports/stores/inbox-result.ts";
+import type { Disposition } from "../../../src/core/ports/stores/inbox-store.ts";
 import { anInboxEvent, aThread } from "../../support/run-builders.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseScript, requestIn } from "../../../src/agents/demo/script.ts";
-import { type TurnInput, turnText } from "../../../src/core/work/turns/turn-input.ts";
+import { type TurnInput, turnText } from "../../../src/core/work/turns/turn-text.ts";
 import { aRun } from "../../support/run-builders.ts";
 
 describe("parseScript", () => {

@@ -1,8 +1,7 @@
-import type { RunId } from "../../basics/ids.ts";
+import type { RunId, TeamId } from "../../basics/ids.ts";
 import type { Notice } from "../../model/threads/notice.ts";
 import type { ThreadAddress } from "../../model/threads/thread.ts";
-import type { InboxEvent } from "../thread-adapter.ts";
-import type { Disposition, InboxResult } from "./inbox-result.ts";
+import type { InboxEvent, MessageRevision } from "../thread-adapter.ts";
 
 /** Events that adapters received, from the delivery to its one result. */
 export interface InboxStore {
@@ -56,4 +55,74 @@ export interface ThreadNotices {
   readonly notices: readonly Notice[];
   /** A name for the notices. If notices with this name were stored before, these are not. */
   readonly once?: string;
+}
+
+/** Lists inbox events and their results for administrators. It never returns the text of an event. */
+export interface InboxList {
+  /** Newest first. */
+  list(query: InboxQuery): Promise<readonly InboxEntry[]>;
+  /** When the adapter's last event arrived, over all teams. Only recent events are looked at. */
+  lastReceivedAt(adapter: string): Promise<Date | undefined>;
+  find(query: Pick<InboxQuery, "teamId" | "withUnknownTeam">, id: string): Promise<InboxEntry | undefined>;
+}
+
+export interface InboxQuery {
+  readonly teamId: TeamId;
+  /** Also returns events without a known team: unprocessed, ignored and failed ones. */
+  readonly withUnknownTeam: boolean;
+  /** null: events without a result. */
+  readonly disposition?: Disposition | null;
+  readonly adapter?: string;
+  readonly runId?: RunId;
+  /** Only events with a smaller `seq`. */
+  readonly before?: bigint;
+  readonly limit: number;
+}
+
+export interface InboxEntry {
+  readonly id: string;
+  /** The order of arrival. */
+  readonly seq: bigint;
+  readonly adapter: string;
+  /** The platform's name for the kind of event. */
+  readonly name: string;
+  readonly receivedAt: Date;
+  readonly disposition?: Disposition;
+  readonly reason?: string;
+  readonly runId?: RunId;
+}
+
+export const DISPOSITIONS = [
+  "run_created",
+  "follow_up",
+  "changed",
+  "withdrawn",
+  "asked",
+  "cancelled",
+  "answered",
+  "replied",
+  "refused",
+  "ignored",
+  "duplicate",
+  "failed",
+] as const;
+export type Disposition = (typeof DISPOSITIONS)[number];
+
+/** The result of an inbox event, stored once. A second event with the same `dedupeKey` is a duplicate. */
+export interface InboxResult {
+  readonly inboxId: string;
+  /** Set as soon as the installation of the event is known. */
+  readonly teamId?: TeamId;
+  readonly disposition: Disposition;
+  readonly reason?: string;
+  readonly dedupeKey?: string;
+  /** The message that the event was about. */
+  readonly revision?: MessageRevision;
+  readonly runId?: RunId;
+  /**
+   * For an ignored reply in a thread without a run: the request may still come. If it does, the reply is processed again.
+   */
+  readonly mayComeEarly?: true;
+  /** The event with the disposition `asked` that this result answers. It is answered once: otherwise `UniqueConflict`. */
+  readonly answers?: string;
 }

@@ -9,8 +9,8 @@ import type { Artifact } from "../../model/workspaces/artifact.ts";
 import type { InputFile } from "../../model/workspaces/input-file.ts";
 import type { RepositoryChanges } from "../../model/workspaces/repository-changes.ts";
 import type { Job } from "../queue.ts";
-import type { IdempotentResponse } from "./idempotent-response.ts";
-import type { InboxResult } from "./inbox-result.ts";
+import type { IdempotentResponse } from "./idempotency-store.ts";
+import type { InboxResult } from "./inbox-store.ts";
 
 /** Everything that one decision about a run stores, in one transaction. Only `RunEdit` creates it. */
 export interface RunChange extends ChangeExtras {

@@ -1,8 +1,9 @@
 import type { RunId } from "../../basics/ids.ts";
 import type { Viewer } from "../../model/people/principal.ts";
-import type { ListedRun } from "../../model/runs/run.ts";
+import type { ListedRun, Run } from "../../model/runs/run.ts";
 import type { RunSource } from "../../model/runs/sources.ts";
 import type { RunState } from "../../model/runs/states.ts";
+import type { UsageQuery, UsageRow } from "../../model/usage/usage.ts";
 
 export const RUN_SORTS = ["updated_at", "created_at", "title", "agent"] as const;
 export type RunSort = (typeof RUN_SORTS)[number];
@@ -76,4 +77,18 @@ export interface RunPosition {
 export interface RunPage {
   readonly runs: readonly ListedRun[];
   readonly next?: RunPosition;
+}
+
+/** Statistics over runs. Only runs that the viewer may see count. */
+export interface RunReports {
+  /** The newest run in each of these environments, by the environment's id. */
+  lastRuns(viewer: Viewer, environmentIds: readonly string[]): Promise<ReadonlyMap<string, LastRuns>>;
+  /** In the order of the requested groups, at most `limit` rows. */
+  usage(query: UsageQuery): Promise<readonly UsageRow[]>;
+}
+
+export interface LastRuns {
+  readonly created: Run;
+  /** The last start of a run there; undefined: there was none. */
+  readonly startedAt?: Date;
 }

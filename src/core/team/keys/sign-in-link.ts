@@ -2,7 +2,7 @@ import type { Clock } from "../../basics/clock.ts";
 import type { Digest } from "../../basics/crypto.ts";
 import { idOfDigest, newId } from "../../basics/ids.ts";
 import type { Principal } from "../../model/people/principal.ts";
-import type { SignInLinkStore } from "../../ports/stores/sign-in-link-store.ts";
+import type { SignInLinkStore } from "../../ports/stores/sign-in-store.ts";
 
 /** How long a link can be used. */
 const SIGN_IN_LINK_MS = 10 * 60_000;

@@ -1,6 +1,6 @@
 import type { AttachedFile, TurnFiles } from "../../model/threads/notice.ts";
 import type { Artifact } from "../../model/workspaces/artifact.ts";
-import type { Disposition } from "../../ports/stores/inbox-result.ts";
+import type { Disposition } from "../../ports/stores/inbox-store.ts";
 import { type AuthorizedContext, type InboxDeps, resultOf } from "./message-context.ts";
 import { reply } from "./message-results.ts";
 

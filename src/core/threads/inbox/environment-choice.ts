@@ -6,8 +6,7 @@ import type { Principal } from "../../model/people/principal.ts";
 import type { Notice } from "../../model/threads/notice.ts";
 import type { Thread } from "../../model/threads/thread.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
-import type { Disposition } from "../../ports/stores/inbox-result.ts";
-import type { MessageResult } from "../../ports/stores/inbox-store.ts";
+import type { Disposition, MessageResult } from "../../ports/stores/inbox-store.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type {
   EnvironmentChoice,

@@ -4,7 +4,7 @@ import type { Run } from "../../model/runs/run.ts";
 import { isEnded, STATE_PHRASES } from "../../model/runs/states.ts";
 import { type Notice, ONLY_ON_PAGE } from "../../model/threads/notice.ts";
 import { wordsFirst } from "../../model/threads/own-words.ts";
-import type { Disposition } from "../../ports/stores/inbox-result.ts";
+import type { Disposition } from "../../ports/stores/inbox-store.ts";
 import type { ButtonAction } from "../../ports/thread-adapter.ts";
 import { storeInputFiles } from "../../requests/prepare/store-input-files.ts";
 import type { FollowUpEffect } from "../../runs/decide-follow-up.ts";

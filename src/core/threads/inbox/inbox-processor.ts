@@ -1,6 +1,6 @@
 import { AppError, Misconfigured, StorageUnavailable } from "../../basics/errors.ts";
 import { newId } from "../../basics/ids.ts";
-import type { Disposition } from "../../ports/stores/inbox-result.ts";
+import type { Disposition } from "../../ports/stores/inbox-store.ts";
 import type { InboxEvent, ReceivedEvent, ThreadAdapter, Translation } from "../../ports/thread-adapter.ts";
 import { admitMessage } from "./admit-message.ts";
 import { type InboxDeps, type MessageContext, messageContextOf } from "./message-context.ts";

@@ -10,7 +10,7 @@ import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { Thread } from "../../model/threads/thread.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
-import type { InboxResult } from "../../ports/stores/inbox-result.ts";
+import type { InboxResult } from "../../ports/stores/inbox-store.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type {
   EnvironmentChoice,

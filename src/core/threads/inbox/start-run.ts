@@ -5,7 +5,7 @@ import type { Run } from "../../model/runs/run.ts";
 import { isEnded } from "../../model/runs/states.ts";
 import type { ThreadBinding } from "../../model/threads/thread.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
-import type { Disposition } from "../../ports/stores/inbox-result.ts";
+import type { Disposition } from "../../ports/stores/inbox-store.ts";
 import type { ConfigDefault, NewRun } from "../../requests/prepare/new-run.ts";
 import { storeInputFiles } from "../../requests/prepare/store-input-files.ts";
 import { retriedRun } from "../../requests/retried-run.ts";

@@ -1,6 +1,6 @@
 import { AppError } from "../../basics/errors.ts";
 import { isEnded } from "../../model/runs/states.ts";
-import type { Disposition } from "../../ports/stores/inbox-result.ts";
+import type { Disposition } from "../../ports/stores/inbox-store.ts";
 import type { StopReaction } from "../../ports/thread-adapter.ts";
 import { endQuestionsOf } from "./environment-choice.ts";
 import type { InboxDeps } from "./message-context.ts";

@@ -1,5 +1,6 @@
 import { defined } from "../../basics/defined.ts";
 import { AppError, endStateOf } from "../../basics/errors.ts";
+import { listText } from "../../basics/list-text.ts";
 import type { TurnEnd } from "../../model/runs/agent-update.ts";
 import { isSameCopy } from "../../model/runs/executed-config.ts";
 import type { FollowUp, Run, RunMode, StatusMessage } from "../../model/runs/run.ts";
@@ -12,10 +13,9 @@ import type { LeaseGrant } from "../../ports/stores/run-change.ts";
 import { storeLateAnswer } from "../../runs/decide-follow-up.ts";
 import type { RunEdit } from "../../runs/run-edit.ts";
 import { type RunFailure, runFailureOf } from "../lease/attempt-abort.ts";
-import { modeOf } from "../turns/turn-input.ts";
+import { modeOf } from "../turns/turn-text.ts";
 import { lostFiles } from "../workspaces/checkpoint-gaps.ts";
 import { leavesSessionBroken } from "./broken-session.ts";
-import { stoppedTasksText } from "./stopped-tasks.ts";
 
 /**
  * After this many claims in a row without a finished turn, the run is given up. Otherwise it could take down one
@@ -276,4 +276,26 @@ function failureOf(stopReason: TurnEnd["stopReason"]): RunFailure | undefined {
     default:
       return stopReason satisfies never;
   }
+}
+
+const NAMED_MAX = 5;
+const SHOWN_CHARS = 80;
+
+/** Says what was stopped at the end of a turn. The command lines are clean: secrets have been removed from them. */
+export function stoppedTasksText(commandLines: readonly string[] = []): readonly string[] {
+  if (commandLines.length === 0) {
+    return [];
+  }
+  const named = listText(commandLines.slice(0, NAMED_MAX).map(shown), commandLines.length);
+  const [subject, object] =
+    commandLines.length === 1
+      ? ["A background task was still running and was stopped", "it"]
+      : ["Background tasks were still running and were stopped", "them"];
+  return [`${subject}: ${named}. Ask the agent to wait for ${object} before it ends its turn.`];
+}
+
+function shown(commandLine: string): string {
+  const line = commandLine.replaceAll("`", "'").replaceAll(/\s+/g, " ").trim();
+  const short = line.length <= SHOWN_CHARS ? line : `${line.slice(0, SHOWN_CHARS - 1).toWellFormed()}…`;
+  return `\`${short}\``;
 }

@@ -36,7 +36,8 @@ export class EventRecorder {
   readonly #clock: Clock;
   readonly #store: (updates: readonly RecordedUpdate[]) => Promise<void>;
   readonly #redactor: Redactor;
-  readonly #toolCalls: ToolCallLog;
+  /** Made for the first tool call. */
+  #toolCalls: ToolCallLog | undefined;
   #waiting: RecordedUpdate[] = [];
   #timer: Stop | undefined;
   #stored: Promise<void> = Promise.resolve();
@@ -53,11 +54,11 @@ export class EventRecorder {
     this.#clock = clock;
     this.#redactor = redactor;
     this.#store = store;
-    this.#toolCalls = new ToolCallLog({ clock, redactor, store: (update) => this.#add(update) });
   }
 
   add(update: RecordedUpdate): void {
     if (update.kind === "agent.tool_call") {
+      this.#toolCalls ??= this.#newToolCallLog();
       this.#toolCalls.add(update);
     } else {
       this.#add(update);
@@ -78,8 +79,13 @@ export class EventRecorder {
 
   /** Resolves when all added updates are stored; rejects when some could not be stored. */
   flush(): Promise<void> {
-    this.#toolCalls.flush();
+    this.#toolCalls?.flush();
     return this.#storeBut([]);
+  }
+
+  #newToolCallLog(): ToolCallLog {
+    const store = (update: RecordedUpdate) => this.#add(update);
+    return new ToolCallLog({ clock: this.#clock, redactor: this.#redactor, store });
   }
 
   #add(update: RecordedUpdate): void {

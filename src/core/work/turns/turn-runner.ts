@@ -15,11 +15,10 @@ import type { BudgetWatch } from "../limits/budget.ts";
 import { TurnLimits } from "../limits/turn-limits.ts";
 import { decideUsage } from "../limits/usage-meter.ts";
 import type { TurnFiles } from "../workspaces/input-files.ts";
-import { AnswerCollector } from "./answer-collector.ts";
 import { earlierTurns } from "./earlier-turns.ts";
 import { limitOptions, PermissionBroker, shortenTexts } from "./permission-broker.ts";
 import { Steering } from "./steering.ts";
-import { promptModeOf, turnText } from "./turn-input.ts";
+import { AnswerCollector, promptModeOf, turnText } from "./turn-text.ts";
 
 /** How long an agent may take to end its turn when asked to. After that its processes are killed. */
 const CANCEL_GRACE_MS = 5_000;
@@ -60,7 +59,8 @@ export class TurnRunner {
   readonly #services: AttemptServices;
   readonly #deps: TurnRunnerDeps;
   readonly #answer = new AnswerCollector();
-  readonly #permissions: PermissionBroker;
+  /** Made for the first question. */
+  #permissions: PermissionBroker | undefined;
   readonly #limits: TurnLimits;
   readonly #steering: Steering;
   /** Follow-ups that turns of this attempt have taken. */
@@ -81,7 +81,6 @@ export class TurnRunner {
     this.#run = turnDeps.run;
     this.#knows = turnDeps.knows;
     this.#missing = turnDeps.missing;
-    this.#permissions = new PermissionBroker(services, idleMs(run));
     this.#limits = new TurnLimits({ ...deps, abort, isHeldBack: () => recorder.room() !== undefined });
     this.#steering = new Steering({ lease, log, run, taken: this.#taken });
     this.#unwatch = turnDeps.attemptContext.gateway.watch(() => {
@@ -145,6 +144,7 @@ export class TurnRunner {
       await recorder.flush();
       const asked = limitOptions(request);
       const shown = shortenTexts(clean(asked));
+      this.#permissions ??= new PermissionBroker(this.#services, idleMs(this.#services.deps.run));
       const chosen = await this.#permissions.ask(shown);
       const index = shown.options.findIndex(({ optionId }) => optionId === chosen);
       return asked.options[index]?.optionId;
@@ -157,7 +157,7 @@ export class TurnRunner {
   }
 
   answered(permissionId: string, optionId: string | null): void {
-    this.#permissions.answered(permissionId, optionId);
+    this.#permissions?.answered(permissionId, optionId);
   }
 
   /**
@@ -209,7 +209,7 @@ export class TurnRunner {
     this.#isInterrupted = false;
     this.#isTurnOver = false;
     this.#answer.clear();
-    this.#permissions.beginTurn();
+    this.#permissions?.beginTurn();
     saver.touch(this.#deps.attemptContext);
     return this.#promptOf(value);
   }
@@ -263,7 +263,7 @@ export class TurnRunner {
     } finally {
       this.#limits.end();
       budget?.pause();
-      this.#permissions.abandon();
+      this.#permissions?.abandon();
       void this.#steering.end();
     }
   }
@@ -298,7 +298,7 @@ export class TurnRunner {
     const { end, answer } = afterRefusal(
       clean(reported),
       clean(this.#answer.text),
-      this.#permissions.refused,
+      this.#permissions?.refused,
     );
     const counted = meter.endTurn(end);
     // What the agent reports at the end of its turn counts too.
@@ -332,7 +332,7 @@ export class TurnRunner {
   /** Nobody will answer a question of a turn that is being stopped. */
   #cancelTurn(): void {
     const { log, run } = this.#services.deps;
-    this.#permissions.abandon();
+    this.#permissions?.abandon();
     this.#deps.session.cancel().catch((error) => log.warn("agent.cancel.failed", { runId: run.id, error }));
   }
 }

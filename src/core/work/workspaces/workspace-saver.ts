@@ -230,11 +230,7 @@ function setCheckpoint(edit: RunEdit, { checkpoint, delta, work }: StoredFiles):
 const LEFT_OUT_NAMED_MAX = 20;
 
 /** Adds the collected files to the run. A file at the path of a `known` artifact becomes its next version. */
-export function decideArtifacts(
-  edit: RunEdit,
-  { files, leftOut }: Collected,
-  known: readonly Artifact[],
-): void {
+function decideArtifacts(edit: RunEdit, { files, leftOut }: Collected, known: readonly Artifact[]): void {
   const earlier = new Map(known.filter(isFile).map((artifact) => [artifact.key, artifact]));
   for (const { path, ...file } of files) {
     edit.addArtifact({ key: path, body: fileAt(path), file }, earlier.get(path));
@@ -246,7 +242,7 @@ export function decideArtifacts(
 }
 
 /** The hashes of the known files, by path. */
-export function hashesByPath(known: readonly Artifact[]): ReadonlyMap<string, string> {
+function hashesByPath(known: readonly Artifact[]): ReadonlyMap<string, string> {
   return new Map(known.filter(isFile).map(({ key, file }) => [key, file?.hash ?? ""]));
 }
 

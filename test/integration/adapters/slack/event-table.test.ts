@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Disposition } from "../../../../src/core/ports/stores/inbox-result.ts";
+import type { Disposition } from "../../../../src/core/ports/stores/inbox-store.ts";
 import { runRules } from "../../../../src/core/team/policies/run-rules.ts";
 import { InboxProcessor } from "../../../../src/core/threads/inbox/inbox-processor.ts";
 import { CoreHarness } from "../../../support/core-harness.ts";

@@ -1,6 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { IdempotentResponse } from "../../../../src/core/ports/stores/idempotent-response.ts";
+import type { IdempotentResponse } from "../../../../src/core/ports/stores/idempotency-store.ts";
 import { Database } from "../../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { type Answer, call, createRun } from "../api-caller.ts";

@@ -6,8 +6,8 @@ import type {
   ThreadAddress,
   ThreadBinding,
 } from "../../../../src/core/model/threads/thread.ts";
-import type { IdempotentResponse } from "../../../../src/core/ports/stores/idempotent-response.ts";
-import type { InboxResult } from "../../../../src/core/ports/stores/inbox-result.ts";
+import type { IdempotentResponse } from "../../../../src/core/ports/stores/idempotency-store.ts";
+import type { InboxResult } from "../../../../src/core/ports/stores/inbox-store.ts";
 import type { RunChange } from "../../../../src/core/ports/stores/run-change.ts";
 import { UniqueConflict } from "../../../../src/core/ports/stores/storage.ts";
 import type { Tx } from "./in-memory-database.ts";

@@ -1,6 +1,6 @@
 import type { RunId } from "../../../../src/core/basics/ids.ts";
 import type { WebhookEndpoint } from "../../../../src/core/model/webhooks/webhook-endpoint.ts";
-import { RUN_DELETED } from "../../../../src/core/ports/stores/idempotent-response.ts";
+import { RUN_DELETED } from "../../../../src/core/ports/stores/idempotency-store.ts";
 import type { Tables } from "./tables.ts";
 import { ENDPOINTS } from "./webhooks/webhook-table.ts";
 

@@ -1,4 +1,4 @@
-import type { EventRecoveryStore } from "../../../../src/core/ports/stores/event-recovery-store.ts";
+import type { EventRecoveryStore } from "../../../../src/core/ports/stores/event-log.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 
 export class InMemoryEventRecoveryStore implements EventRecoveryStore {

@@ -1,4 +1,4 @@
-import type { InboxEntry, InboxQuery } from "../../../../src/core/ports/stores/inbox-list.ts";
+import type { InboxEntry, InboxQuery } from "../../../../src/core/ports/stores/inbox-store.ts";
 import type { InboxRow, Tables } from "./tables.ts";
 
 export function listInbox({ inbox }: Tables, query: InboxQuery): readonly InboxEntry[] {

@@ -1,4 +1,4 @@
-import type { InboxResult } from "../../../../src/core/ports/stores/inbox-result.ts";
+import type { InboxResult } from "../../../../src/core/ports/stores/inbox-store.ts";
 import {
   EARLY_REPLY_MS,
   type InboxStore,

@@ -1,6 +1,6 @@
 import type { LeaseToken, RunId } from "../../../../src/core/basics/ids.ts";
 import type { RunState } from "../../../../src/core/model/runs/states.ts";
-import type { IdleRun, LeaseStore } from "../../../../src/core/ports/stores/lease-store.ts";
+import type { IdleRun, LeaseStore } from "../../../../src/core/ports/stores/claim-store.ts";
 import { isFor } from "../../../../src/core/runs/run-job.ts";
 import { IDLE_SECONDS } from "../../../../src/storage/lease-store.ts";
 import { isAtQuota } from "./claim-store.ts";

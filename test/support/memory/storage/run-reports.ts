@@ -2,7 +2,7 @@ import type { Viewer } from "../../../../src/core/model/people/principal.ts";
 import { isVisible } from "../../../../src/core/model/policies/visibility.ts";
 import type { Run } from "../../../../src/core/model/runs/run.ts";
 import type { UsageGroup, UsageQuery, UsageRow } from "../../../../src/core/model/usage/usage.ts";
-import type { LastRuns, RunReports } from "../../../../src/core/ports/stores/run-reports.ts";
+import type { LastRuns, RunReports } from "../../../../src/core/ports/stores/run-query.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 

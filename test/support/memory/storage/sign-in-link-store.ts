@@ -1,4 +1,4 @@
-import type { SignInLink, SignInLinkStore } from "../../../../src/core/ports/stores/sign-in-link-store.ts";
+import type { SignInLink, SignInLinkStore } from "../../../../src/core/ports/stores/sign-in-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 
 export class InMemorySignInLinkStore implements SignInLinkStore {

@@ -23,10 +23,9 @@ import type { Artifact } from "../../../../src/core/model/workspaces/artifact.ts
 import type { InputFile } from "../../../../src/core/model/workspaces/input-file.ts";
 import type { RepositoryChanges } from "../../../../src/core/model/workspaces/repository-changes.ts";
 import type { LoggedEvent } from "../../../../src/core/ports/stores/event-log.ts";
-import type { IdempotentResponse } from "../../../../src/core/ports/stores/idempotent-response.ts";
-import type { InboxResult } from "../../../../src/core/ports/stores/inbox-result.ts";
-import type { SignInLink } from "../../../../src/core/ports/stores/sign-in-link-store.ts";
-import type { SignInSecrets } from "../../../../src/core/ports/stores/sign-in-store.ts";
+import type { IdempotentResponse } from "../../../../src/core/ports/stores/idempotency-store.ts";
+import type { InboxResult } from "../../../../src/core/ports/stores/inbox-store.ts";
+import type { SignInLink, SignInSecrets } from "../../../../src/core/ports/stores/sign-in-store.ts";
 import type { InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
 import type { PaceState, Reservation } from "../../../../src/core/threads/outbox/pace.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { stoppedTasksText } from "../../../../../src/core/work/context/stopped-tasks.ts";
+import { stoppedTasksText } from "../../../../../src/core/work/context/decide-attempt.ts";
 
 test("one stopped task is named with what to do", () => {
   expect(stoppedTasksText(["sleep 8"])).toEqual([

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AgentUpdate } from "../../../../../src/core/model/runs/agent-update.ts";
-import { AnswerCollector } from "../../../../../src/core/work/turns/answer-collector.ts";
+import { AnswerCollector } from "../../../../../src/core/work/turns/turn-text.ts";
 
 const say = (text: string): AgentUpdate => ({ kind: "agent.message", text });
 const act: AgentUpdate = { kind: "agent.tool_call", toolCallId: "1" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FollowUp, RunMode } from "../../../../../src/core/model/runs/run.ts";
-import { modeOf, promptModeOf } from "../../../../../src/core/work/turns/turn-input.ts";
+import { modeOf, promptModeOf } from "../../../../../src/core/work/turns/turn-text.ts";
 import { aFollowUp, aRun } from "../../../../support/run-builders.ts";
 
 const run = aRun({ mode: "plan" });

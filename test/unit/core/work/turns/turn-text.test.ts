@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../../../src/core/model/runs/events.ts";
 import type { FollowUp } from "../../../../../src/core/model/runs/run.ts";
-import { turnText } from "../../../../../src/core/work/turns/turn-input.ts";
 import { TurnSummary } from "../../../../../src/core/work/turns/turn-summary.ts";
+import { turnText } from "../../../../../src/core/work/turns/turn-text.ts";
 import { aFollowUp, aRun } from "../../../../support/run-builders.ts";
 
 const run = aRun({ prompt: "Fix it", turn: 1 });
