@@ -8,11 +8,11 @@ import { isOwnAddress } from "../outgoing/own-addresses.ts";
 import type { CallHandler } from "./call.ts";
 import { createEgress, noEgress } from "./egress/egress.ts";
 import { DEFAULT_LIMITS, type GatewayLimits, type GatewayOptions } from "./gateway-options.ts";
-import { GatewayServer, type ListeningPlace, listenOnPort, listenOnSocket } from "./gateway-server.ts";
+import { GatewayServer, type Listener, listenOnPort, listenOnSocket } from "./gateway-server.ts";
 import { GatewayToken } from "./gateway-token.ts";
 import { createGitGateway } from "./git/git-gateway.ts";
 import { createMcpGateway } from "./mcp/mcp-gateway.ts";
-import { HeldBytes } from "./models/model-call.ts";
+import { BufferLimit } from "./models/model-call.ts";
 import { ModelGateway } from "./models/model-gateway.ts";
 import { Traffic } from "./traffic.ts";
 import { Upstream, type UpstreamOptions } from "./upstream.ts";
@@ -35,20 +35,22 @@ async function openGateway(options: GatewayOptions, grant: GatewayGrant, root: s
   const token = new GatewayToken();
   const traffic = new Traffic();
   const { close, models, server } = assemble(options, grant, token, traffic);
-  const place = await (options.isolated ? listenOnSocket(server.server, root) : listenOnPort(server.server));
-  const host = `127.0.0.1:${place.port}`;
+  const listener = await (options.isolated
+    ? listenOnSocket(server.server, root)
+    : listenOnPort(server.server));
+  const host = `127.0.0.1:${listener.port}`;
   let closed: Promise<void> | undefined;
   return {
     address: `http://${host}/${token.text}`,
     ...defined({ proxyUrl: grant.network === "internet" ? `http://${token.userInfo}@${host}` : undefined }),
-    ...portForwardOf(place),
+    ...portForwardOf(listener),
     get traffic() {
       return traffic.current;
     },
     watch: (changed) => traffic.watch(changed),
     shut: (reason) => models().shut(reason),
     close() {
-      closed ??= close().then(() => place.remove());
+      closed ??= close().then(() => listener.remove());
       return closed;
     },
   };
@@ -59,19 +61,26 @@ function assemble(options: GatewayOptions, grant: GatewayGrant, token: GatewayTo
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const { authorize, gitUrl, log, modelPrices: prices, models: config, redact } = options;
   const { closeUpstreams, connect, internet, tools: toTools, trusted } = upstreamsOf(options, limits);
-  const models = madeOnce(() => {
-    const held = new HeldBytes(limits.heldBytes);
+  const models = lazy(() => {
+    const buffers = new BufferLimit(limits.bufferedBytes);
     const limitsCost = grant.limitsCost === true;
     const upstream = trusted();
-    return new ModelGateway({ models: config, prices, upstream, traffic, held, redact, limits, limitsCost });
+    return new ModelGateway({
+      models: config,
+      prices,
+      upstream,
+      traffic,
+      buffers,
+      redact,
+      limits,
+      limitsCost,
+    });
   });
-  const toHost = madeOnce(() => {
+  const toHost = lazy(() => {
     const links = { upstream: trusted(), egress: internet() };
     return createGitGateway({ grant, gitUrl, authorize, ...links, traffic, limits, log });
   });
-  const tools = madeOnce(() =>
-    createMcpGateway({ mcpServers: grant.mcpServers, upstream: toTools(), limits }),
-  );
+  const tools = lazy(() => createMcpGateway({ mcpServers: grant.mcpServers, upstream: toTools(), limits }));
   const git: CallHandler = (call) => toHost()(call);
   const hasInternet = grant.network === "internet";
   const server = new GatewayServer({
@@ -105,17 +114,17 @@ function upstreamsOf({ destinations, resolve }: GatewayOptions, limits: GatewayL
   const others = notThisMachine(destinations);
   const connectorTo = (allowed: Admission) =>
     createGuardedConnector(defined({ connectMs, resolve, destinations: allowed }));
-  const connect = madeOnce(() => connectorTo(publicInAnyWay(others)));
+  const connect = lazy(() => connectorTo(publicInAnyWay(others)));
   return {
-    trusted: madeOnce(() => upstreamOf(limits)),
-    tools: madeOnce(() => upstreamOf({ ...slow, connect: connectorTo(others) })),
-    internet: madeOnce(() => upstreamOf({ ...slow, connect: connect() })),
+    trusted: lazy(() => upstreamOf(limits)),
+    tools: lazy(() => upstreamOf({ ...slow, connect: connectorTo(others) })),
+    internet: lazy(() => upstreamOf({ ...slow, connect: connect() })),
     connect,
     closeUpstreams: () => Promise.all(made.map((upstream) => upstream.close())),
   };
 }
 
-function madeOnce<T>(make: () => T): () => T {
+function lazy<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
 }
@@ -138,6 +147,6 @@ function publicInAnyWay(destinations: Admission): Admission {
   return { admits: (destination) => destinations.admits({ ...destination, isEncrypted: true }) };
 }
 
-function portForwardOf({ port, socketPath }: ListeningPlace): Pick<Gateway, "portForward"> {
+function portForwardOf({ port, socketPath }: Listener): Pick<Gateway, "portForward"> {
   return socketPath === undefined ? {} : { portForward: { socketPath, port } };
 }

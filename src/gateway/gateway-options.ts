@@ -47,7 +47,7 @@ export interface GatewayLimits {
   /** The limit of a push, and of one request to the internet. */
   readonly packBytes: number;
   /** The memory of one gateway for requests and responses that it must read as a whole. Larger ones pass unread. */
-  readonly heldBytes: number;
+  readonly bufferedBytes: number;
   readonly connectMs: number;
   /** How long an upstream may take until its response begins. */
   readonly responseMs: number;
@@ -66,7 +66,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   modelCalls: 32,
   bodyBytes: 64 * MEBIBYTE,
   packBytes: 2_048 * MEBIBYTE,
-  heldBytes: 64 * MEBIBYTE,
+  bufferedBytes: 64 * MEBIBYTE,
   connectMs: 30_000,
   responseMs: 10 * MINUTE_MS,
   idleMs: 5 * MINUTE_MS,

@@ -191,7 +191,7 @@ function splitTarget(target: string): { readonly path: string; readonly query: s
 }
 
 /** Where a gateway listens. */
-export interface ListeningPlace {
+export interface Listener {
   /** The port that processes of the sandbox use. */
   readonly port: number;
   readonly socketPath?: string;
@@ -204,7 +204,7 @@ const SANDBOX_PORT = 21_721;
 const PATH_BYTES_MAX = 103;
 const SOCKET = "s";
 
-export async function listenOnPort(server: Server): Promise<ListeningPlace> {
+export async function listenOnPort(server: Server): Promise<Listener> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -218,7 +218,7 @@ export async function listenOnPort(server: Server): Promise<ListeningPlace> {
  * Creates a directory for one socket, which the sandbox gets as a whole. Any user can enter it and use the socket,
  * because the user of a container differs. The directory above it keeps the other users of the machine out.
  */
-export async function listenOnSocket(server: Server, root: string): Promise<ListeningPlace> {
+export async function listenOnSocket(server: Server, root: string): Promise<Listener> {
   const directory = await makeDirectory(root);
   const socketPath = join(directory, "gw", SOCKET);
   await mkdir(dirname(socketPath));

@@ -68,14 +68,14 @@ function start({ program: git, args, gitDir, workTree, config = {}, maxFileBytes
       ? ([git, ...args] as const)
       : (["sh", "-c", LIMITED, String(Math.ceil(maxFileBytes / LIMIT_BLOCK_BYTES)), git, ...args] as const);
   // A process group of its own, because git uses child processes for the network, which outlive it when it is killed.
-  const places = defined({ GIT_DIR: gitDir, GIT_WORK_TREE: workTree });
+  const paths = defined({ GIT_DIR: gitDir, GIT_WORK_TREE: workTree });
   // Git looks for the files of a work tree in its working directory.
-  const options = { cwd: workTree ?? "/", env: environment(places, config), detached: true } as const;
+  const options = { cwd: workTree ?? "/", env: environment(paths, config), detached: true } as const;
   return startProgram(program, rest, options);
 }
 
 function environment(
-  places: Readonly<Record<string, string>>,
+  paths: Readonly<Record<string, string>>,
   config: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const settings = Object.entries({ ...SAFE_SETTINGS, ...config });
@@ -88,7 +88,7 @@ function environment(
     // The directory in which libcurl would look for a .netrc.
     HOME: "/nonexistent",
     LC_ALL: "C",
-    ...places,
+    ...paths,
     GIT_CONFIG_NOSYSTEM: "1",
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_TERMINAL_PROMPT: "0",

@@ -52,7 +52,7 @@ export function fetchError(repository: string, error: GitFailure): AppError {
     return withoutCommit(repository, error);
   }
   const nothing = `There is no repository ${repository} that this server may read`;
-  if (NOT_READABLE.some((words) => words.test(error.message))) {
+  if (NOT_READABLE.some((pattern) => pattern.test(error.message))) {
     return notReadable(`${nothing}.`, error);
   }
   if (WANTS_KEY.test(error.message)) {
@@ -61,7 +61,7 @@ export function fetchError(repository: string, error: GitFailure): AppError {
   if (FORBIDDEN.test(error.message)) {
     return notReadable(`The git host does not let this server read ${repository}.`, error);
   }
-  const [, why] = NETWORK.find(([words]) => words.test(error.message)) ?? [];
+  const [, why] = NETWORK.find(([pattern]) => pattern.test(error.message)) ?? [];
   const message = `The repository ${repository} could not be fetched${why === undefined ? "" : `: ${why}`}.`;
   return new AppError("resource_unavailable", message, { cause: error });
 }

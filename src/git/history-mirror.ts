@@ -16,7 +16,7 @@ export interface HistoryFetch extends Transport {
 export const WANTED = "refs/errand/wanted";
 
 const FETCH = ["fetch", "--quiet", "--no-write-fetch-head", "--no-recurse-submodules"];
-const WORDS_BYTES = 4_096;
+const OUTPUT_BYTES = 4_096;
 const LOOK_MS = 10_000;
 const LEFT_BY_KILLED = /^tmp_|\.lock$/;
 
@@ -39,8 +39,8 @@ export class HistoryMirror {
     await this.#make();
     try {
       const args = ["rev-parse", "--verify", "--quiet", `refs/heads/${branch}^{commit}`];
-      const words = await this.#git(args, this.#look());
-      return words.toString().trim() === commit;
+      const output = await this.#git(args, this.#look());
+      return output.toString().trim() === commit;
     } catch (error) {
       if (error instanceof GitFailure && error.kind === "failed") {
         return false;
@@ -62,7 +62,7 @@ export class HistoryMirror {
     const depth = isShallow ? ["--depth=1"] : [];
     const args = [...FETCH, ...depth, "--", transport.url, `+${commit}:${WANTED}`, ...along];
     const config = transportSettings(transport);
-    await this.#git(args, { maxOutputBytes: WORDS_BYTES, maxFileBytes: maxPackBytes, config, signal });
+    await this.#git(args, { maxOutputBytes: OUTPUT_BYTES, maxFileBytes: maxPackBytes, config, signal });
   }
 
   async want(commit: string): Promise<void> {
@@ -86,7 +86,7 @@ export class HistoryMirror {
   }
 
   #look() {
-    return { maxOutputBytes: WORDS_BYTES, signal: AbortSignal.timeout(LOOK_MS) };
+    return { maxOutputBytes: OUTPUT_BYTES, signal: AbortSignal.timeout(LOOK_MS) };
   }
 
   /** Can be repeated. Git writes completely or not at all, unless it was killed. */

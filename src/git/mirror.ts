@@ -27,7 +27,7 @@ const FETCH = [
   "--no-recurse-submodules",
 ];
 const READ_MS = 10_000;
-const WORDS_BYTES = 4_096;
+const OUTPUT_BYTES = 4_096;
 
 /** A bare repository with single commits of another repository. Nothing in it is ever checked out. */
 export class Mirror implements MirrorReader {
@@ -51,14 +51,14 @@ export class Mirror implements MirrorReader {
       }
       throw error;
     }
-    const words = await this.git(["rev-parse", "--verify", `${HEAD}^{commit}`], WORDS_BYTES);
-    return words.toString().trim();
+    const output = await this.git(["rev-parse", "--verify", `${HEAD}^{commit}`], OUTPUT_BYTES);
+    return output.toString().trim();
   }
 
   async holds(commit: string): Promise<boolean> {
     await this.#make();
     try {
-      await this.git(["cat-file", "-e", `${commit}^{commit}`], WORDS_BYTES);
+      await this.git(["cat-file", "-e", `${commit}^{commit}`], OUTPUT_BYTES);
       return true;
     } catch (error) {
       if (error instanceof GitFailure && error.kind === "failed") {
@@ -86,7 +86,7 @@ export class Mirror implements MirrorReader {
   async #fetch(refspec: string, options: FetchOptions): Promise<void> {
     const { maxPackBytes: maxFileBytes, signal, url } = options;
     const args = [...FETCH, "--", url, refspec];
-    const limits = { maxOutputBytes: WORDS_BYTES, maxFileBytes, signal };
+    const limits = { maxOutputBytes: OUTPUT_BYTES, maxFileBytes, signal };
     const config = transportSettings(options);
     await git({ program: this.#program, args, gitDir: this.#path, config, ...limits });
   }
@@ -96,7 +96,7 @@ export class Mirror implements MirrorReader {
     if (this.#isMade) {
       return;
     }
-    await this.git(["init", "--quiet", "--bare", "--template="], WORDS_BYTES);
+    await this.git(["init", "--quiet", "--bare", "--template="], OUTPUT_BYTES);
     this.#isMade = true;
   }
 }

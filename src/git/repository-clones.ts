@@ -221,13 +221,13 @@ export class RepositoryClones {
       isUntrusted,
       ...defined({ branch }),
     };
-    const places = {
+    const paths = {
       directory: request.directory,
       mirror: mirror.path,
       url: this.urlOf(request.repository),
     };
     try {
-      await makeWorkingClone({ ...target, ...places, program, signal: this.#limited(request.signal) });
+      await makeWorkingClone({ ...target, ...paths, program, signal: this.#limited(request.signal) });
     } catch (error) {
       if (error instanceof GitFailure && error.kind === "failed") {
         throw new NotCheckedOut(error.message);

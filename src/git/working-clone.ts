@@ -28,7 +28,7 @@ const BASE = "refs/errand/base";
 /** The author of commits by programs that name none, if the host has no account of Errand. */
 export const COMMITTER: Committer = { name: "Errand", email: "errand@users.noreply.invalid" };
 
-const WORDS_BYTES = 4_096;
+const OUTPUT_BYTES = 4_096;
 const TREE_BYTES = 128 * 2 ** 20;
 const CHECKOUT_FILES_MAX = 1_000_000;
 const CHECKOUT_BYTES_MAX = 16 * 2 ** 30;
@@ -115,6 +115,6 @@ function runGit(
   args: readonly string[],
   more: { readonly maxOutputBytes?: number; readonly config?: Readonly<Record<string, string>> } = {},
 ): Promise<Buffer> {
-  const places = { gitDir: join(directory, ".git"), workTree: directory };
-  return git({ program, args, ...places, signal, maxOutputBytes: WORDS_BYTES, ...more });
+  const paths = { gitDir: join(directory, ".git"), workTree: directory };
+  return git({ program, args, ...paths, signal, maxOutputBytes: OUTPUT_BYTES, ...more });
 }

@@ -91,7 +91,7 @@ export class NewWorkspace {
     }
     const { plan } = preparation;
     const known = before?.repositories ?? [];
-    const wanted = eachOnce(plan.repositories);
+    const wanted = withoutDuplicates(plan.repositories);
     const folders = wanted.length === 0 ? [] : foldersFor(wanted);
     for (const [index, planned] of wanted.entries()) {
       if (known.some((each) => isSameRepository(each, planned))) {
@@ -311,13 +311,13 @@ export class NewWorkspace {
   }
 }
 
-function eachOnce(repositories: readonly PlannedRepository[]): readonly PlannedRepository[] {
+function withoutDuplicates(repositories: readonly PlannedRepository[]): readonly PlannedRepository[] {
   return repositories.filter(
     (repository, index) => repositories.findIndex((each) => isSameRepository(each, repository)) === index,
   );
 }
 
-function endWith(step: Step, words: string): void {
-  step.say(words);
+function endWith(step: Step, text: string): void {
+  step.say(text);
   step.end("completed");
 }

@@ -3,13 +3,13 @@ import { type FileHandle, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { Header, type HeaderData, Pack, ReadEntry } from "tar";
 import {
-  type Held,
-  HeldDirectory,
   isTooDeep,
+  OpenDirectory,
+  type OpenEntry,
   shownPath,
   TOO_DEEP,
   type Unstorable,
-} from "./held-directory.ts";
+} from "./open-directory.ts";
 
 export interface ArchiveLimits {
   /** The limit of the compressed archive. */
@@ -57,7 +57,7 @@ export async function packDirectory(
   return packing.end();
 }
 
-interface Entry extends Held {
+interface Entry extends OpenEntry {
   readonly path: string;
 }
 
@@ -69,7 +69,7 @@ async function* entriesBelow(
 ): AsyncGenerator<Entry> {
   const paths = [""];
   for (const above of paths) {
-    const opened = await HeldDirectory.open(root, above);
+    const opened = await OpenDirectory.open(root, above);
     if (opened !== undefined && "unstorable" in opened) {
       report?.(shownPath(above), opened.unstorable);
       continue;
@@ -99,15 +99,15 @@ async function* entriesBelow(
 }
 
 async function look(
-  directory: HeldDirectory | undefined,
+  directory: OpenDirectory | undefined,
   path: string,
   listed: Dirent,
-): Promise<Held | Unstorable | undefined> {
+): Promise<OpenEntry | Unstorable | undefined> {
   return isTooDeep(path) ? TOO_DEEP : directory?.look(listed);
 }
 
 async function listOf(
-  directory: HeldDirectory | undefined,
+  directory: OpenDirectory | undefined,
   members: readonly string[] | undefined,
 ): Promise<readonly Dirent[]> {
   const listed = (await directory?.list()) ?? [];

@@ -60,12 +60,12 @@ export function setupFailure(
   const remedy = typeof problem === "string" ? undefined : problem.remedy;
   return new AppError(
     "environment_setup_failed",
-    `${what} ${wordsFor(problem)}${said}`,
+    `${what} ${textOf(problem)}${said}`,
     defined({ retryable: false, remedy }),
   );
 }
 
-function wordsFor(problem: Exclude<SetupProblem, undefined>): string {
+function textOf(problem: Exclude<SetupProblem, undefined>): string {
   if (problem === "time-out") {
     return "did not end in time and was ended.";
   }

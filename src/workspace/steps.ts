@@ -97,11 +97,11 @@ class StepOutput {
   #leftOut = 0;
 
   add(text: string): void {
-    const room = Math.max(0, HEAD_CHARS - this.#said);
-    const head = text.slice(0, room);
+    const left = Math.max(0, HEAD_CHARS - this.#said);
+    const head = text.slice(0, left);
     this.#said += head.length;
     this.#new += head;
-    const tail = this.#tail + text.slice(room);
+    const tail = this.#tail + text.slice(left);
     this.#leftOut += Math.max(0, tail.length - TAIL_CHARS);
     this.#tail = tail.slice(-TAIL_CHARS);
   }

@@ -4,7 +4,7 @@ import { readFile, realpath, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { identityOf, isUnchanged, listGone } from "./base-manifest.ts";
-import { HeldDirectory, isTooDeep } from "./held-directory.ts";
+import { isTooDeep, OpenDirectory } from "./open-directory.ts";
 import { WRITABLE_FOLDERS } from "./run-directory.ts";
 
 const FILE = "stored.json";
@@ -103,7 +103,7 @@ async function* statsBelow(runPath: string): AsyncGenerator<{ readonly path: str
   const root = await realpath(runPath);
   const paths: string[] = [...WRITABLE_FOLDERS];
   for (const above of paths) {
-    const opened = await HeldDirectory.open(root, above);
+    const opened = await OpenDirectory.open(root, above);
     if (opened === undefined || "unstorable" in opened) {
       continue;
     }

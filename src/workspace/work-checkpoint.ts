@@ -112,7 +112,7 @@ async function save(
   const { output } = end;
   const match = HEAD.exec(output.subarray(0, HEAD_BYTES).toString("latin1"));
   if (match === null || !isSuccess(end)) {
-    throw new Error(`The work in ${owner}/${name} could not be packed. ${wordsOf(end)}`);
+    throw new Error(`The work in ${owner}/${name} could not be packed. ${messageOf(end)}`);
   }
   const [line, commit = "", omittedLength, refsLength, head] = match;
   const refsAt = line.length + Number(omittedLength);
@@ -165,7 +165,7 @@ export async function applyWork(
       runPath,
     );
     if (!isSuccess(end)) {
-      const message = `The work in the folder ${folder} could not be restored. ${wordsOf(end)}`.trim();
+      const message = `The work in the folder ${folder} could not be restored. ${messageOf(end)}`.trim();
       throw new AppError("environment_setup_failed", message, { retryable: false });
     }
   }
@@ -203,7 +203,7 @@ function isSuccess({ exit }: ScriptEnd): boolean {
   return typeof exit === "object" && exit.code === 0;
 }
 
-function wordsOf({ errorText, exit }: ScriptEnd): string {
+function messageOf({ errorText, exit }: ScriptEnd): string {
   const reason = typeof exit === "object" ? (exit.reason ?? "") : exit;
   return `${reason} ${errorText}`.trim();
 }

@@ -12,7 +12,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { isTooDeep } from "./held-directory.ts";
+import { isTooDeep } from "./open-directory.ts";
 
 export interface Written {
   /** Files and links that contain the path where they were made, relative to the directory. */

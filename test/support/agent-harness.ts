@@ -52,7 +52,7 @@ const RUN_ID = "0197f3a2-0000-7000-8000-000000000001" as RunId;
 export class AgentHarness {
   readonly workspace: Workspace;
   /** What agents wait for before more is read of them. */
-  room: Promise<void> | undefined;
+  backpressure: Promise<void> | undefined;
   readonly #root: string;
   readonly #runner: AgentRunner;
   readonly #sessions: AgentSession[] = [];
@@ -83,7 +83,7 @@ export class AgentHarness {
   ): Promise<StartedAgent> {
     const updates: AgentUpdate[] = [];
     const update = (told: AgentUpdate) => void updates.push(told);
-    const observer = { update, room: () => this.room, permission };
+    const observer = { update, backpressure: () => this.backpressure, permission };
     const request = {
       runId: RUN_ID,
       agent: "demo",

@@ -20,7 +20,7 @@ import { requireMcpServers } from "./mcp-check.ts";
 import { type MessageTap, openMessageStream } from "./message-stream.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
 import { PermissionAnswers } from "./permission-answers.ts";
-import { unpackOnce } from "./unpack-once.ts";
+import { unpackAgent } from "./unpack-agent.ts";
 import { boundedUpdate, mapUpdate } from "./update-mapping.ts";
 
 /** Longer than any agent needs to start on a loaded machine. */
@@ -116,7 +116,7 @@ async function prepareLaunch(
   const directory =
     agent.npmPackage === undefined ? "" : await options.programs.provide(agent, report, request.signal);
   const unpacking = agent.unpacking?.(directory);
-  if (unpacking !== undefined && !(await unpackOnce(options.sandbox, unpacking, directory))) {
+  if (unpacking !== undefined && !(await unpackAgent(options.sandbox, unpacking, directory))) {
     options.log.warn({ agent: agent.name }, "agent.unpack_failed");
   }
   const { basePrompt, gateway, permissionPolicy, workspace } = request;
@@ -259,7 +259,7 @@ class SessionStart {
 
   #tap(): MessageTap {
     return {
-      room: () => this.#observer.room(),
+      backpressure: () => this.#observer.backpressure(),
       update: (update) => {
         const mapped = this.#replaying ? undefined : mapUpdate(update);
         if (mapped !== undefined) {

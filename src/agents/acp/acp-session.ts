@@ -60,13 +60,13 @@ export class AcpSession implements AgentSession {
     const turn: Turn = { cancelled: false, isAnswered: false, models, repeated: undefined };
     this.#turn = turn;
     try {
-      const words = await this.#enter(extras.mode);
+      const instruction = await this.#enter(extras.mode);
       await this.#deps.tasks.begin();
       // An agent forgets a cancel that arrived before its turn.
       if (turn.cancelled) {
         return { stopReason: "cancelled" };
       }
-      const end = this.#ended(await this.#answer(words + text, extras.images, turn), turn);
+      const end = this.#ended(await this.#answer(instruction + text, extras.images, turn), turn);
       turn.isAnswered = true;
       const stoppedTasks = await this.#deps.tasks.finish(() => turn.cancelled);
       return stoppedTasks.length === 0 ? end : { ...end, stoppedTasks };
@@ -121,7 +121,7 @@ export class AcpSession implements AgentSession {
     if (mode === undefined) {
       return "";
     }
-    return (await this.#deps.opened.mode.enter(mode.name)) ? "" : `${mode.words}\n\n`;
+    return (await this.#deps.opened.mode.enter(mode.name)) ? "" : `${mode.instruction}\n\n`;
   }
 
   #request(text: string, images: PromptExtras["images"] = []): Promise<PromptResponse> {

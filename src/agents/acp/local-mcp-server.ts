@@ -23,15 +23,15 @@ export async function initializeLocal(
     return "it was stopped.";
   }
   const program = spawn();
-  const words = stderrOf(program);
+  const stderr = stderrOf(program);
   const stopped = new Promise<HandshakeAnswer>((resolve) => {
     signal.addEventListener("abort", () => resolve({ problem: "it was stopped." }), { once: true });
   });
   const answered = answerOf(program.stdout);
   program.stdin.on("error", () => undefined).write(`${INITIALIZE}\n`);
   const ended = program.exited.then(async (exit): Promise<HandshakeAnswer> => {
-    const last = await withTimeout(Promise.all([answered, words.closed]), DRAIN_MS);
-    return { problem: last?.[0]?.problem ?? reasonOf(exit, words.lastLine()) };
+    const last = await withTimeout(Promise.all([answered, stderr.closed]), DRAIN_MS);
+    return { problem: last?.[0]?.problem ?? reasonOf(exit, stderr.lastLine()) };
   });
   // The end of its output alone does not say why it ended.
   const spoken = answered.then((answer) => answer ?? ended);

@@ -8,7 +8,7 @@ const NEWLINE = 0x0a;
 
 export interface MessageTap {
   /** Awaited before a message is delivered. Meanwhile nothing more is read, and the agent's pipe fills. */
-  room(): Promise<void> | undefined;
+  backpressure(): Promise<void> | undefined;
   /** A `session/update`, in order, and before anything that the agent sent after it. */
   update(update: unknown): void;
   /** The agent answered one of our requests. */
@@ -43,7 +43,7 @@ async function* incomingMessages(
   requests: OpenRequests,
 ): AsyncGenerator<AnyMessage> {
   for await (const line of boundedLines(stdout)) {
-    await tap.room();
+    await tap.backpressure();
     const message = parseMessage(line);
     if (message === undefined) {
       tellNoise(line, tap);

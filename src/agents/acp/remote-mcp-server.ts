@@ -60,10 +60,10 @@ async function send(
   { body, headers, method, signal }: HandshakeRequest,
 ): Promise<IncomingMessage> {
   const { hostname, pathname, port } = new URL(address);
-  const place = portForward === undefined ? { hostname, port } : { socketPath: portForward.socketPath };
+  const target = portForward === undefined ? { hostname, port } : { socketPath: portForward.socketPath };
   const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
   const request = openRequest({
-    ...place,
+    ...target,
     method,
     signal,
     agent: false,

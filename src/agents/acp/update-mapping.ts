@@ -205,9 +205,9 @@ export function boundedUpdate(update: AgentUpdate): AgentUpdate {
     case "agent.tool_call":
       return boundedCall(update);
     case "agent.plan":
-      return { ...update, entries: new Room().listOf(update.entries, leftOutEntry) };
+      return { ...update, entries: new SizeBudget().listOf(update.entries, leftOutEntry) };
     case "agent.other":
-      return { ...update, data: new Room().dataOf(update.data) };
+      return { ...update, data: new SizeBudget().dataOf(update.data) };
     default:
       return update;
   }
@@ -216,14 +216,14 @@ export function boundedUpdate(update: AgentUpdate): AgentUpdate {
 /** Keeps what identifies the call. Of the rest, what people read has priority. */
 function boundedCall(update: ToolCallUpdate): ToolCallUpdate {
   const { content, locations, rawInput, rawOutput, ...head } = update;
-  const room = new Room();
+  const budget = new SizeBudget();
   return {
     ...head,
     ...defined({
-      content: content ? room.listOf(content, leftOutContent) : undefined,
-      locations: locations ? room.listOf(locations, leftOutLocation) : undefined,
-      rawInput: rawInput === undefined ? undefined : room.dataOf(rawInput),
-      rawOutput: rawOutput === undefined ? undefined : room.dataOf(rawOutput),
+      content: content ? budget.listOf(content, leftOutContent) : undefined,
+      locations: locations ? budget.listOf(locations, leftOutLocation) : undefined,
+      rawInput: rawInput === undefined ? undefined : budget.dataOf(rawInput),
+      rawOutput: rawOutput === undefined ? undefined : budget.dataOf(rawOutput),
     }),
   };
 }
@@ -245,7 +245,7 @@ function leftOutEntry(leftOut: string): Entry {
 }
 
 /** Keeps the parts of an update that fit, in order. One more part says how much was left out. */
-class Room {
+class SizeBudget {
   #left = MAX_UPDATE_CHARS;
 
   listOf<Part>(parts: readonly Part[], leftOutPart: (leftOut: string) => Part): readonly Part[] {

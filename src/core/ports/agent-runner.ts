@@ -79,7 +79,7 @@ export interface PromptMode {
   /** The agent switches to its mode of this name, if it has one. `normal` is the mode in which it starts. */
   readonly name: string;
   /** Text before the prompt, for an agent without such a mode. */
-  readonly words: string;
+  readonly instruction: string;
 }
 
 /** Receives what an agent reports while it works, in order. */
@@ -89,7 +89,7 @@ export interface AgentObserver {
    * Undefined while there is room for more updates. Otherwise updates wait to be stored: nothing more is read from
    * the agent until this resolves, so that the agent waits too. Never rejects.
    */
-  room(): Promise<void> | undefined;
+  backpressure(): Promise<void> | undefined;
   /**
    * Returns the id of the chosen option, or undefined when nobody will answer because the turn is being cancelled.
    */

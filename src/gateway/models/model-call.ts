@@ -35,7 +35,7 @@ const NOTHING = { isUsageAdded: false, release: () => undefined } as const;
  */
 export async function readCallBody(
   { request, route }: ModelCall,
-  held: HeldBytes,
+  buffers: BufferLimit,
   { maxBytes, needsModel }: { readonly maxBytes: number; readonly needsModel: boolean },
 ): Promise<CallBody> {
   if (!hasBody(request)) {
@@ -50,7 +50,7 @@ export async function readCallBody(
   if (request.headers["content-encoding"] !== undefined) {
     throw new Refusal(415, "Send the body unpacked.");
   }
-  const { passing, release, whole } = await held.read(body, needsModel ? maxBytes : CHAT_BYTES_MAX);
+  const { passing, release, whole } = await buffers.read(body, needsModel ? maxBytes : CHAT_BYTES_MAX);
   if (passing !== undefined && needsModel) {
     release();
     throw new Refusal(429, "Too many large requests at a time.", { "retry-after": "2" });
@@ -91,7 +91,7 @@ function urlOf({ path, query, server }: ModelCall): URL {
 }
 
 /** Limits what a gateway holds in memory, over all its calls. */
-export class HeldBytes {
+export class BufferLimit {
   #left: number;
 
   constructor(bytes: number) {
@@ -99,9 +99,9 @@ export class HeldBytes {
   }
 
   /** Reads a body completely if it fits `maxBytes` and the limit. Otherwise returns what was read, and the rest. */
-  async read(body: AsyncIterable<Buffer>, maxBytes: number): Promise<HeldBody> {
+  async read(body: AsyncIterable<Buffer>, maxBytes: number): Promise<BufferedBody> {
     const iterator = body[Symbol.asyncIterator]();
-    const held: Buffer[] = [];
+    const buffers: Buffer[] = [];
     let bytes = 0;
     const release = (): void => {
       this.#left += bytes;
@@ -111,9 +111,9 @@ export class HeldBytes {
       while (bytes <= maxBytes && this.#left > 0) {
         const next = await iterator.next();
         if (next.done === true) {
-          return { whole: Buffer.concat(held), release };
+          return { whole: Buffer.concat(buffers), release };
         }
-        held.push(next.value);
+        buffers.push(next.value);
         bytes += next.value.length;
         this.#left -= next.value.length;
       }
@@ -121,11 +121,11 @@ export class HeldBytes {
       release();
       throw error;
     }
-    return { passing: continued(held, iterator), release };
+    return { passing: continued(buffers, iterator), release };
   }
 }
 
-export type HeldBody = {
+export type BufferedBody = {
   /** Must be called when the body is no longer needed; can be repeated. */
   readonly release: () => void;
 } & (

@@ -86,10 +86,10 @@ export class ModelGateway {
   }
 
   async #pass(call: ModelCall): Promise<void> {
-    const { held, limits, limitsCost } = this.#options;
+    const { buffers, limits, limitsCost } = this.#options;
     const needsPrice = limitsCost && call.request.method === "POST";
     const needs = { maxBytes: limits.bodyBytes, needsModel: needsPrice };
-    const { body, release, ...usage } = await readCallBody(call, held, needs);
+    const { body, release, ...usage } = await readCallBody(call, buffers, needs);
     try {
       if (needsPrice) {
         this.#requirePrice(call, usage.model);

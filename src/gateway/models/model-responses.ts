@@ -6,7 +6,7 @@ import { Refusal, sendWhole } from "../refusal.ts";
 import type { Traffic } from "../traffic.ts";
 import type { UpstreamResponse } from "../upstream.ts";
 import { MeteredStream } from "./metered-stream.ts";
-import type { CallBody, HeldBody, HeldBytes, ModelCall } from "./model-call.ts";
+import type { BufferedBody, BufferLimit, CallBody, ModelCall } from "./model-call.ts";
 import { messageIn, shortened } from "./model-failure.ts";
 import type { ModelPrices } from "./prices.ts";
 import { isUsageOnly } from "./requested-usage.ts";
@@ -15,7 +15,7 @@ import { ResponseMeter } from "./response-meter.ts";
 export interface ModelResponsesOptions {
   readonly prices: ModelPrices;
   readonly traffic: Traffic;
-  readonly held: HeldBytes;
+  readonly buffers: BufferLimit;
   readonly redact: (text: string) => string;
 }
 
@@ -107,9 +107,9 @@ export class ModelResponses {
     sendWhole(call.response, status, errorHeaders(headers), text);
   }
 
-  async #read(call: ModelCall, { body }: UpstreamResponse, maxBytes: number): Promise<HeldBody> {
+  async #read(call: ModelCall, { body }: UpstreamResponse, maxBytes: number): Promise<BufferedBody> {
     try {
-      return await this.#options.held.read(body, maxBytes);
+      return await this.#options.buffers.read(body, maxBytes);
     } catch {
       this.#noteBroken(call);
       throw new Refusal(502, BROKE_OFF);

@@ -36,77 +36,77 @@ export function createGitSkillLibrary(mirrors: RepositoryMirrors): SkillLibrary 
   };
 }
 
-interface Place {
+interface SkillSource {
   readonly repository: RepositoryName;
   readonly commit: string;
   readonly mirror: MirrorReader;
 }
 
-async function listSkills(place: Place): Promise<readonly Skill[]> {
-  const files = await skillFilesOf(place);
+async function listSkills(source: SkillSource): Promise<readonly Skill[]> {
+  const files = await skillFilesOf(source);
   return readSkills(
-    place,
+    source,
     files.filter(({ sizeBytes }) => sizeBytes <= SKILL_BYTES),
   );
 }
 
-async function findSkill(place: Place, wanted: WantedSkill): Promise<Skill | undefined> {
+async function findSkill(source: SkillSource, wanted: WantedSkill): Promise<Skill | undefined> {
   if (wanted.kind === "name") {
-    return findByName(place, wanted.name);
+    return findByName(source, wanted.name);
   }
-  const files = await listTree(place.mirror, place.commit, [wanted.path]);
+  const files = await listTree(source.mirror, source.commit, [wanted.path]);
   const file = files.find(({ path }) => path === wanted.path);
-  return file === undefined ? undefined : readSkill(place, file);
+  return file === undefined ? undefined : readSkill(source, file);
 }
 
 /**
  * By the name of the folder, which the skill standard requires to be the skill's name. Otherwise by the name in the
  * front matter.
  */
-async function findByName(place: Place, name: string): Promise<Skill | undefined> {
-  const files = await skillFilesOf(place);
-  const file = files.find(({ path }) => folderOf(path, place.repository) === name);
+async function findByName(source: SkillSource, name: string): Promise<Skill | undefined> {
+  const files = await skillFilesOf(source);
+  const file = files.find(({ path }) => folderOf(path, source.repository) === name);
   if (file !== undefined) {
-    return readSkill(place, file);
+    return readSkill(source, file);
   }
-  const skills = await listSkills(place);
+  const skills = await listSkills(source);
   return skills.find((skill) => skill.name === name);
 }
 
-async function skillFilesOf({ commit, mirror }: Place): Promise<readonly TreeFile[]> {
+async function skillFilesOf({ commit, mirror }: SkillSource): Promise<readonly TreeFile[]> {
   const files = await listTree(mirror, commit, SKILL_FOLDERS);
   return skillsAmong(files).slice(0, SKILLS_MAX);
 }
 
 /** A skill that is too long is rejected on request and left out of lists. */
-async function readSkill(place: Place, file: TreeFile): Promise<Skill | undefined> {
+async function readSkill(source: SkillSource, file: TreeFile): Promise<Skill | undefined> {
   const { path, sizeBytes } = file;
   if (sizeBytes > SKILL_BYTES) {
     const message = `${path} has ${sizeBytes} bytes; an agent can be given ${SKILL_BYTES}.`;
     const remedy = "Move parts of it into files beside it, which the agent reads when it needs them.";
     throw new AppError("operation_not_supported", message, { remedy });
   }
-  const [skill] = await readSkills(place, [file]);
+  const [skill] = await readSkills(source, [file]);
   return skill;
 }
 
-async function readSkills(place: Place, files: readonly TreeFile[]): Promise<readonly Skill[]> {
-  const { owner, name } = place.repository;
-  const texts = await readTreeFiles(place.mirror, files);
+async function readSkills(source: SkillSource, files: readonly TreeFile[]): Promise<readonly Skill[]> {
+  const { owner, name } = source.repository;
+  const texts = await readTreeFiles(source.mirror, files);
   return files.map(({ path }, index) => {
     const text = readSkillText(texts[index]?.toString() ?? "");
     return {
-      name: text.name ?? folderOf(path, place.repository),
+      name: text.name ?? folderOf(path, source.repository),
       description: text.description ?? "",
       repository: { owner, name },
       path,
-      commit: place.commit,
+      commit: source.commit,
       basePrompt: text.body,
     };
   });
 }
 
-async function readFolder({ commit, mirror }: Place, skillPath: string): Promise<readonly SkillFile[]> {
+async function readFolder({ commit, mirror }: SkillSource, skillPath: string): Promise<readonly SkillFile[]> {
   const folder = skillPath.slice(0, skillPath.lastIndexOf("/") + 1);
   const files = await listTree(mirror, commit, folder === "" ? [] : [folder]);
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);

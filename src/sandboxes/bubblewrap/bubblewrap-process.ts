@@ -17,7 +17,7 @@ import type { ListedProcess, SandboxCommand, SandboxExit, SandboxProcess } from 
 import { type SandboxLimits, withLimitNamed } from "../sandbox-limits.ts";
 import { StderrHead } from "../stderr-head.ts";
 import { bubblewrapArgs } from "./bubblewrap-args.ts";
-import { Cgroup, type CgroupPlace } from "./cgroup.ts";
+import { Cgroup, type CgroupParent } from "./cgroup.ts";
 
 const STATUS_FD = 3;
 const ARGS_FD = 4;
@@ -33,7 +33,7 @@ export interface BubblewrapMeans {
   readonly limits: SandboxLimits;
   /** The system call filter of the command. Undefined: there is none for this machine's processor. */
   readonly filter: Buffer | undefined;
-  readonly places: Promise<readonly CgroupPlace[]>;
+  readonly parents: Promise<readonly CgroupParent[]>;
 }
 
 /** One sandbox, from its first process to its last. */
@@ -124,8 +124,8 @@ export class BubblewrapProcess implements SandboxProcess {
   }
 
   async #setLimits(pid: number): Promise<Cgroup> {
-    const { limits, marker, places } = this.#means;
-    const cgroup = await Cgroup.create(await places, marker, limits);
+    const { limits, marker, parents } = this.#means;
+    const cgroup = await Cgroup.create(await parents, marker, limits);
     try {
       await cgroup.add(pid);
       await limitProcess(pid, limits);

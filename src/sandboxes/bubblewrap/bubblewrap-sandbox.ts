@@ -7,7 +7,7 @@ import type { SandboxLimits } from "../sandbox-limits.ts";
 import { readSeccompProfile } from "../seccomp-profile.ts";
 import { BubblewrapProcess } from "./bubblewrap-process.ts";
 import { bubblewrapRemedy, readHostFacts } from "./bubblewrap-remedy.ts";
-import { type CgroupPlace, CONTROLLERS, findCgroupPlaces, sweepCgroups } from "./cgroup.ts";
+import { type CgroupParent, CONTROLLERS, findCgroupParents, sweepCgroups } from "./cgroup.ts";
 import { compileFilter, encodeFilter } from "./seccomp-filter.ts";
 import { SYSTEM_CALLS } from "./system-calls.ts";
 
@@ -45,7 +45,7 @@ class BubblewrapSandbox implements Sandbox {
   readonly hasImages = false;
   readonly #options: BubblewrapOptions;
   #problem: Promise<string | undefined> | undefined;
-  #places: Promise<readonly CgroupPlace[]> | undefined;
+  #parents: Promise<readonly CgroupParent[]> | undefined;
 
   constructor(options: BubblewrapOptions) {
     this.#options = options;
@@ -57,7 +57,7 @@ class BubblewrapSandbox implements Sandbox {
   }
 
   async weaknesses(): Promise<readonly string[]> {
-    const held = (await this.#findPlaces()).flatMap(({ controllers }) => controllers);
+    const held = (await this.#findParents()).flatMap(({ controllers }) => controllers);
     // The processes of any user except root are limited even without a cgroup.
     if (process.getuid?.() !== 0) {
       held.push("pids");
@@ -87,20 +87,20 @@ class BubblewrapSandbox implements Sandbox {
       marker,
       limits,
       filter: FILTER,
-      places: this.#findPlaces(),
+      parents: this.#findParents(),
     });
   }
 
   async sweep(): Promise<number> {
     const { dataDir } = this.#options;
     const killed = await sweepOrphans(dataDir);
-    await sweepCgroups(await this.#findPlaces(), dataDir);
+    await sweepCgroups(await this.#findParents(), dataDir);
     return killed;
   }
 
-  #findPlaces(): Promise<readonly CgroupPlace[]> {
-    this.#places ??= findCgroupPlaces();
-    return this.#places;
+  #findParents(): Promise<readonly CgroupParent[]> {
+    this.#parents ??= findCgroupParents();
+    return this.#parents;
   }
 
   /**

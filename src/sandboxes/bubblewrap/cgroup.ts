@@ -9,7 +9,7 @@ export const CONTROLLERS = ["memory", "cpu", "pids"] as const;
 export type Controller = (typeof CONTROLLERS)[number];
 
 /** A directory of the kernel's cgroup file system in which we may create cgroups with these controllers. */
-export interface CgroupPlace {
+export interface CgroupParent {
   readonly version: 1 | 2;
   readonly directory: string;
   readonly controllers: readonly Controller[];
@@ -24,7 +24,7 @@ export interface CgroupSetting {
 
 const PERIOD_US = 100_000;
 
-function settingsOf({ controllers, version }: CgroupPlace, limits: SandboxLimits): CgroupSetting[] {
+function settingsOf({ controllers, version }: CgroupParent, limits: SandboxLimits): CgroupSetting[] {
   const all = version === 1 ? versionOne(limits) : versionTwo(limits);
   return controllers.flatMap((controller) => all[controller]);
 }
@@ -56,19 +56,19 @@ function versionTwo({ cpus, memoryBytes, processes }: SandboxLimits): Record<Con
 }
 
 /** The directories where cgroups can be created. Each controller is in at most one of them. */
-export async function findCgroupPlaces(): Promise<readonly CgroupPlace[]> {
-  const places: CgroupPlace[] = [];
+export async function findCgroupParents(): Promise<readonly CgroupParent[]> {
+  const parents: CgroupParent[] = [];
   for (const candidate of await listCandidates()) {
-    const taken = new Set(places.flatMap(({ controllers }) => controllers));
+    const taken = new Set(parents.flatMap(({ controllers }) => controllers));
     const controllers = candidate.controllers.filter((controller) => !taken.has(controller));
     if (controllers.length > 0 && (await canMakeCgroups(candidate))) {
-      places.push({ ...candidate, controllers });
+      parents.push({ ...candidate, controllers });
     }
   }
-  return places;
+  return parents;
 }
 
-async function listCandidates(): Promise<readonly CgroupPlace[]> {
+async function listCandidates(): Promise<readonly CgroupParent[]> {
   const [membership, mounts] = await Promise.all([read("/proc/self/cgroup"), read("/proc/self/mounts")]);
   const paths = membership.split("\n").map((line) => {
     const [, names = "", path = "/"] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
@@ -77,16 +77,16 @@ async function listCandidates(): Promise<readonly CgroupPlace[]> {
   const candidates = mounts.split("\n").map((line) => {
     const [, mountPoint = "", type = "", options = ""] = line.split(" ");
     if (type === "cgroup") {
-      return versionOnePlaces(mountPoint, options.split(","), paths);
+      return versionOneParents(mountPoint, options.split(","), paths);
     }
-    return type === "cgroup2" ? versionTwoPlaces(mountPoint, paths) : [];
+    return type === "cgroup2" ? versionTwoParents(mountPoint, paths) : [];
   });
   return (await Promise.all(candidates)).flat();
 }
 
 type Paths = readonly { readonly names: readonly string[]; readonly path: string }[];
 
-function versionOnePlaces(mountPoint: string, options: readonly string[], paths: Paths): CgroupPlace[] {
+function versionOneParents(mountPoint: string, options: readonly string[], paths: Paths): CgroupParent[] {
   const controllers = CONTROLLERS.filter((controller) => options.includes(controller));
   if (controllers.length === 0) {
     return [];
@@ -102,21 +102,21 @@ function versionOnePlaces(mountPoint: string, options: readonly string[], paths:
  * nearest cgroup above that passes them is used: that of the service, if it is delegated with a subgroup, or its
  * slice.
  */
-async function versionTwoPlaces(mountPoint: string, paths: Paths): Promise<CgroupPlace[]> {
+async function versionTwoParents(mountPoint: string, paths: Paths): Promise<CgroupParent[]> {
   const own = paths.find(({ names }) => names.join() === "")?.path ?? "/";
-  const places: CgroupPlace[] = [];
+  const parents: CgroupParent[] = [];
   for (const directory of upwards(join(mountPoint, own), mountPoint)) {
     await handOnControllers(directory);
     const enabled = (await read(join(directory, "cgroup.subtree_control"))).trim().split(" ");
     const controllers = CONTROLLERS.filter((controller) => enabled.includes(controller));
     if (controllers.length > 0) {
-      places.push({ version: 2, directory, controllers });
+      parents.push({ version: 2, directory, controllers });
     }
     if (controllers.length === CONTROLLERS.length) {
       break;
     }
   }
-  return places;
+  return parents;
 }
 
 function upwards(from: string, to: string): readonly string[] {
@@ -138,7 +138,7 @@ async function handOnControllers(directory: string): Promise<void> {
   }
 }
 
-async function canMakeCgroups({ directory, version }: CgroupPlace): Promise<boolean> {
+async function canMakeCgroups({ directory, version }: CgroupParent): Promise<boolean> {
   const probe = join(directory, `errand-probe.${crypto.randomUUID()}`);
   try {
     await mkdir(probe);
@@ -160,25 +160,25 @@ const PREFIX = "errand-";
 const REMOVE_EVERY_MS = 10;
 const GIVE_UP_MS = 5_000;
 
-/** The limits of one sandbox, enforced by the kernel: one directory in each place. */
+/** The limits of one sandbox, enforced by the kernel: one directory in each parent. */
 export class Cgroup {
-  readonly #places: readonly CgroupPlace[];
+  readonly #parents: readonly CgroupParent[];
   readonly #name: string;
 
-  private constructor(places: readonly CgroupPlace[], name: string) {
-    this.#places = places;
+  private constructor(parents: readonly CgroupParent[], name: string) {
+    this.#parents = parents;
     this.#name = name;
   }
 
   static async create(
-    places: readonly CgroupPlace[],
+    parents: readonly CgroupParent[],
     marker: string,
     limits: SandboxLimits,
   ): Promise<Cgroup> {
-    const cgroup = new Cgroup(places, PREFIX + marker);
+    const cgroup = new Cgroup(parents, PREFIX + marker);
     try {
-      for (const place of places) {
-        await cgroup.#make(place, limits);
+      for (const parent of parents) {
+        await cgroup.#make(parent, limits);
       }
     } catch (error) {
       await cgroup.remove();
@@ -189,43 +189,43 @@ export class Cgroup {
 
   /** Processes that this process starts from now on are included. */
   async add(pid: number): Promise<void> {
-    for (const place of this.#places) {
-      await writeFile(join(this.#directoryIn(place), "cgroup.procs"), String(pid));
+    for (const parent of this.#parents) {
+      await writeFile(join(this.#directoryIn(parent), "cgroup.procs"), String(pid));
     }
   }
 
   /** The number of processes that were killed because the memory limit was reached. */
   async memoryKills(): Promise<number> {
-    const place = this.#places.find(({ controllers }) => controllers.includes("memory"));
-    if (place === undefined) {
+    const parent = this.#parents.find(({ controllers }) => controllers.includes("memory"));
+    if (parent === undefined) {
       return 0;
     }
-    const file = place.version === 1 ? "memory.oom_control" : "memory.events";
-    const text = await readFile(join(this.#directoryIn(place), file), "utf8").catch(() => "");
+    const file = parent.version === 1 ? "memory.oom_control" : "memory.events";
+    const text = await readFile(join(this.#directoryIn(parent), file), "utf8").catch(() => "");
     return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
   }
 
   /** Works once the processes are gone. */
   async remove(): Promise<void> {
-    await Promise.all(this.#places.map((place) => removeCgroup(this.#directoryIn(place))));
+    await Promise.all(this.#parents.map((parent) => removeCgroup(this.#directoryIn(parent))));
   }
 
-  async #make(place: CgroupPlace, limits: SandboxLimits): Promise<void> {
-    const directory = this.#directoryIn(place);
+  async #make(parent: CgroupParent, limits: SandboxLimits): Promise<void> {
+    const directory = this.#directoryIn(parent);
     await mkdir(directory);
-    for (const setting of settingsOf(place, limits)) {
+    for (const setting of settingsOf(parent, limits)) {
       await applySetting(directory, setting);
     }
   }
 
-  #directoryIn(place: CgroupPlace): string {
-    return join(place.directory, this.#name);
+  #directoryIn(parent: CgroupParent): string {
+    return join(parent.directory, this.#name);
   }
 }
 
 /** Removes the cgroups of killed workers, because cgroups outlive their processes. */
-export async function sweepCgroups(places: readonly CgroupPlace[], dataDir: string): Promise<void> {
-  for (const { directory } of places) {
+export async function sweepCgroups(parents: readonly CgroupParent[], dataDir: string): Promise<void> {
+  for (const { directory } of parents) {
     for (const name of await readdir(directory)) {
       const marker = name.startsWith(PREFIX) ? name.slice(PREFIX.length) : "";
       if (await isOrphan(marker, dataDir)) {

@@ -37,7 +37,7 @@ const REMEDY_OF_NAME =
  */
 export class ImagePulls {
   readonly #deps: ImagePullDeps;
-  readonly #room = new KeyedSemaphore(PULLS_AT_ONCE);
+  readonly #semaphore = new KeyedSemaphore(PULLS_AT_ONCE);
   readonly #pulls = new Map<string, Pull>();
 
   constructor(deps: ImagePullDeps) {
@@ -80,7 +80,7 @@ export class ImagePulls {
 
   #start(name: string): Pull {
     const unwanted = new AbortController();
-    const done = this.#room.pass("", () => this.#perform(name, unwanted.signal));
+    const done = this.#semaphore.pass("", () => this.#perform(name, unwanted.signal));
     const pull = { done, unwanted, callers: 0 };
     this.#pulls.set(name, pull);
     // Every caller gets the failure. The last one may have left.

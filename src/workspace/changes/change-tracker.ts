@@ -40,7 +40,7 @@ export interface ChangeLimits {
 }
 
 const DEFAULT_LIMITS: ChangeLimits = { patchBytes: 5 * 2 ** 20, lookMs: 120_000, pushMs: 300_000 };
-const WORDS_BYTES = 1_000;
+const OUTPUT_BYTES = 1_000;
 const MESSAGE_CHARS = 10_000;
 const PUSHED = /^([0-9a-f]{40,64})\n([^\n]*)\n?$/;
 const LARGE_FILE = /^(\d{8,15}) (.{1,300})$/;
@@ -81,7 +81,7 @@ class RunChanges {
       const { folder } = repository;
       await this.#snapshots.set(folder, undefined);
       await this.#snapshots.forgetObjects(folder);
-      const end = await this.#look(PRINT_SNAPSHOT, repository, [], WORDS_BYTES);
+      const end = await this.#look(PRINT_SNAPSHOT, repository, [], OUTPUT_BYTES);
       const tree = idIn(end);
       if (tree === undefined) {
         throw changeProblem(repository, end);
@@ -113,7 +113,7 @@ class RunChanges {
         DIFF,
         repository,
         [snapshot ?? commit],
-        this.#limits.patchBytes + 3 * LIST_BYTES + WORDS_BYTES,
+        this.#limits.patchBytes + 3 * LIST_BYTES + OUTPUT_BYTES,
         { written: written.map((path) => `${path}\n`).join("") },
       );
       const found = readDiff(end, this.#limits.patchBytes);
@@ -177,7 +177,7 @@ class RunChanges {
         env: { ...variablesOf(this.#runWorkspace.gateway), ...own },
         hasPortForward: true,
         writable: [],
-        maxOutputBytes: WORDS_BYTES,
+        maxOutputBytes: OUTPUT_BYTES,
         timeoutMs: this.#limits.pushMs,
       },
       this.#path,

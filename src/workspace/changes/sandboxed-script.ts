@@ -115,12 +115,12 @@ class LimitedOutput {
     this.closed = new Promise((resolve) => stream.once("close", resolve));
     stream.on("error", () => undefined);
     stream.on("data", (chunk: Buffer) => {
-      const room = maxBytes - this.#length;
-      if (room > 0) {
-        this.#chunks.push(chunk.subarray(0, room));
+      const left = maxBytes - this.#length;
+      if (left > 0) {
+        this.#chunks.push(chunk.subarray(0, left));
       }
       this.#length += chunk.length;
-      if (chunk.length <= room) {
+      if (chunk.length <= left) {
         return;
       }
       this.isFull = true;

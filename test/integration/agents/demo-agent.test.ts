@@ -97,9 +97,9 @@ describe("the demo agent", () => {
   test("the demo agent changes no files in plan mode, and does in normal mode", async () => {
     const { session, said } = await harness.start();
 
-    await session.prompt("hello", { mode: { name: "plan", words: "" } });
+    await session.prompt("hello", { mode: { name: "plan", instruction: "" } });
     expect(await readdir(harness.workspace.directory)).toEqual([]);
-    await session.prompt("hello", { mode: { name: "normal", words: "" } });
+    await session.prompt("hello", { mode: { name: "normal", instruction: "" } });
 
     expect(said()).toContain("I changed nothing.");
     expect(await readdir(harness.workspace.directory)).toEqual(["ERRAND-REPORT.md"]);

@@ -265,7 +265,7 @@ async function aFlood(ways: Ways = {}) {
 
 function closeRoom(until: Promise<void>): void {
   if (harness !== undefined) {
-    harness.room = until;
+    harness.backpressure = until;
   }
 }
 

@@ -8,9 +8,9 @@ import { AgentHarness, aScriptedAgent, BARE_RUNNER } from "../../support/agent-h
 import { waitFor } from "../../support/wait-for.ts";
 
 const RUDE_AGENT = join(import.meta.dirname, "../../fixtures/agents/rude-agent.mjs");
-const PLAN = { name: "plan", words: "Plan it." };
-const ORCHESTRATE = { name: "orchestrate", words: "Share it out." };
-const NORMAL = { name: "normal", words: "" };
+const PLAN = { name: "plan", instruction: "Plan it." };
+const ORCHESTRATE = { name: "orchestrate", instruction: "Share it out." };
+const NORMAL = { name: "normal", instruction: "" };
 
 let harness: AgentHarness | undefined;
 afterEach(() => harness?.close());

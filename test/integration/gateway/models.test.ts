@@ -680,7 +680,7 @@ describe("limits of a gateway", () => {
   });
 
   test("bodies too large to be buffered are forwarded unread, and their tokens are not counted", async () => {
-    const narrow = await openHarness({ limits: { heldBytes: 100 } });
+    const narrow = await openHarness({ limits: { bufferedBytes: 100 } });
     const long = "x".repeat(50_000);
     server.answer = (response, { body }) =>
       answerJson(response, { body: body.length, long, usage: { prompt_tokens: 3 } });
@@ -693,7 +693,7 @@ describe("limits of a gateway", () => {
   });
 
   test("a deeply nested body is refused and releases its buffer for later requests", async () => {
-    const narrow = await openHarness({ limits: { heldBytes: 300_000 } });
+    const narrow = await openHarness({ limits: { bufferedBytes: 300_000 } });
     const deep = `{"stream":true,"deep":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     const path = `/models${CHAT}`;
 
@@ -772,7 +772,7 @@ describe("a run with a budget in dollars", () => {
 
   test("a call is refused for a while when large bodies take all the room", async () => {
     const small = await openHarness({
-      ...{ modelPrices, limits: { heldBytes: 1_000 } },
+      ...{ modelPrices, limits: { bufferedBytes: 1_000 } },
       grant: { limitsCost: true },
     });
 

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createBubblewrapSandbox } from "../../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts";
-import { findCgroupPlaces } from "../../../src/sandboxes/bubblewrap/cgroup.ts";
+import { findCgroupParents } from "../../../src/sandboxes/bubblewrap/cgroup.ts";
 import { DEFAULT_SANDBOX_LIMITS } from "../../../src/sandboxes/sandbox-limits.ts";
 import { describeSandbox, processesWith, uniqueSeconds } from "../../contract/sandbox-contract.ts";
 import { describePortForward } from "../../contract/sandbox-port-forward-contract.ts";
@@ -187,6 +187,6 @@ test("a missing bubblewrap is reported with a remedy", async () => {
 
 /** Returns the names of all cgroups of sandboxes on this machine. */
 async function listCgroups(): Promise<readonly string[]> {
-  const cgroupPlaces = await findCgroupPlaces();
-  return (await Promise.all(cgroupPlaces.map(({ directory }) => readdir(directory)))).flat();
+  const cgroupParents = await findCgroupParents();
+  return (await Promise.all(cgroupParents.map(({ directory }) => readdir(directory)))).flat();
 }

@@ -180,7 +180,7 @@ function theAnswers() {
   const questions: PermissionRequest[] = [];
   const answers = new PermissionAnswers("ask", {
     update: () => undefined,
-    room: () => undefined,
+    backpressure: () => undefined,
     permission: async (request) => {
       questions.push(request);
       return undefined;

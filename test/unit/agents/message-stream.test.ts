@@ -44,7 +44,10 @@ test("the message stream reads nothing while there is no room for more", async (
     yield Buffer.from(line(ANSWER));
   };
   const stdout = Readable.from(agent(), { objectMode: false, highWaterMark: 1_024 });
-  const stream = openMessageStream(new PassThrough(), stdout, { ...tap, room: () => semaphore.promise });
+  const stream = openMessageStream(new PassThrough(), stdout, {
+    ...tap,
+    backpressure: () => semaphore.promise,
+  });
 
   const passed = collect(stream.readable);
   for (let turns = 0; turns < 50; turns += 1) {
@@ -154,7 +157,7 @@ function line(message: object): string {
 function recordingTap(): { told: string[]; tap: MessageTap } {
   const told: string[] = [];
   const tap = {
-    room: (): Promise<void> | undefined => undefined,
+    backpressure: (): Promise<void> | undefined => undefined,
     update: (update: unknown) => told.push(`update ${JSON.stringify(update)}`),
     answered: () => told.push("answered"),
     noise: (text: string) => told.push(`noise ${text}`),

@@ -67,7 +67,7 @@ function theAnswers(
   const asked: PermissionRequest[] = [];
   const observer = {
     update: (update: AgentUpdate) => void updates.push(update),
-    room: () => undefined,
+    backpressure: () => undefined,
     permission: (request: PermissionRequest) => {
       asked.push(request);
       return permission(request);

@@ -105,8 +105,8 @@ class SessionObserver implements AgentObserver {
     this.#recorder.add(update);
   }
 
-  room(): Promise<void> | undefined {
-    return this.#recorder.room();
+  backpressure(): Promise<void> | undefined {
+    return this.#recorder.backpressure();
   }
 
   /** Before the first turn nobody can answer. A question that waited would block the start of the agent. */

@@ -32,8 +32,9 @@ export function runFailureOf(error: unknown, clean = (text: string) => text): Ru
 /** Why an attempt stops before its work is done. */
 export type AbortReason =
   /**
-   * `lost`: another worker owns the run. `unanswered`: nobody has answered the agent's question in time, or other agents need
-   * the room, so the run waits without its agent. `unstored`: the storage was unavailable for too long, so another attempt continues the run.
+   * `lost`: another worker owns the run. `unanswered`: nobody has answered the agent's question in time, or too
+   * many agents wait or memory is short, so the run waits without its agent. `unstored`: the storage was unavailable for
+   * too long, so another attempt continues the run.
    */
   | { readonly kind: "lost" | "cancelled" | "stopping" | "unanswered" | "unstored" }
   /** A limit was reached, or something failed: the run ends. */

@@ -28,7 +28,7 @@ export function storedLength(ready: RecordedUpdate): number {
  * 2. After a short time the batch is redacted and stored, after all batches before it. While a text may continue, its end
  *    is held back if it could be the beginning of a secret. Otherwise a secret could be stored in two events, one half in
  *    each.
- * 3. While too much is unstored, `room` returns a promise, and the agent's output waits for it.
+ * 3. While too much is unstored, `backpressure` returns a promise, and the agent's output waits for it.
  * 4. `flush` stores everything, also what was held back. The end of a turn and each question wait for it.
  * 5. After a failure nothing more is stored, and each flush reports it.
  */
@@ -44,7 +44,7 @@ export class EventRecorder {
   /** The first counts everything that is not stored, the second the part of it that is in no batch yet. */
   #unstoredLength = 0;
   #waitingLength = 0;
-  #room: PromiseWithResolvers<void> | undefined;
+  #drained: PromiseWithResolvers<void> | undefined;
 
   constructor(
     clock: Clock,
@@ -66,15 +66,15 @@ export class EventRecorder {
   }
 
   /**
-   * Undefined while there is room. Otherwise a promise that resolves when there is room again, or when nothing can be
-   * stored any more.
+   * Undefined while more can be added. Otherwise a promise that resolves when more can be added again, or when nothing can
+   * be stored any more.
    */
-  room(): Promise<void> | undefined {
+  backpressure(): Promise<void> | undefined {
     if (this.#unstoredLength <= WAITING_LENGTH_MAX) {
       return undefined;
     }
-    this.#room ??= Promise.withResolvers();
-    return this.#room.promise;
+    this.#drained ??= Promise.withResolvers();
+    return this.#drained.promise;
   }
 
   /** Resolves when all added updates are stored; rejects when some could not be stored. */
@@ -119,23 +119,23 @@ export class EventRecorder {
     if (updates.length > 0) {
       this.#stored = this.#stored.then(() => this.#store(updates));
     }
-    this.#makeRoomAfter(this.#stored);
+    this.#releaseAfter(this.#stored);
     return this.#stored;
   }
 
   /** The text that is held back is not counted, because it is never longer than a secret. */
-  #makeRoomAfter(stored: Promise<void>): void {
+  #releaseAfter(stored: Promise<void>): void {
     const length = this.#waitingLength;
     this.#waitingLength = 0;
-    const makeRoom = () => {
+    const release = () => {
       this.#unstoredLength -= length;
       if (this.#unstoredLength > WAITING_LENGTH_MAX) {
         return;
       }
-      this.#room?.resolve();
-      this.#room = undefined;
+      this.#drained?.resolve();
+      this.#drained = undefined;
     };
-    stored.then(makeRoom, makeRoom);
+    stored.then(release, release);
   }
 }
 
@@ -170,10 +170,8 @@ function cut(
     return { ready: [update], held: [] };
   }
   const { text } = flow;
-  const place = text.length - Math.max(redactor.openTail(text), HALF_CHARACTER.test(text) ? 1 : 0);
-  const parts = [text.slice(0, place), text.slice(place)].map((part) =>
-    part === "" ? [] : [flow.with(part)],
-  );
+  const end = text.length - Math.max(redactor.openTail(text), HALF_CHARACTER.test(text) ? 1 : 0);
+  const parts = [text.slice(0, end), text.slice(end)].map((part) => (part === "" ? [] : [flow.with(part)]));
   const [ready = [], held = []] = parts;
   return { ready, held };
 }

@@ -111,7 +111,7 @@ export class RunSecrets implements Redactor {
     const isOfFork = homeRepositoryOf(run)?.fork !== undefined;
     const usable = used.filter(({ secret }) => !isGitToken(secret) && !isOfFork);
     return {
-      variables: requireRoom(variablesOf(usable)),
+      variables: withinSizeLimit(variablesOf(usable)),
       teamVariables: variablesOf(usable.filter(({ secret }) => isTeamOwned(secret))),
       all: variablesOf(used),
       hasPersonal: !isOfFork && used.length > teams.length,
@@ -207,7 +207,7 @@ function variablesOf(opened: readonly { readonly secret: Secret; readonly value:
   return Object.fromEntries(opened.map(({ secret, value }) => [secret.name, value]));
 }
 
-function requireRoom(variables: Variables): Variables {
+function withinSizeLimit(variables: Variables): Variables {
   const text = Object.entries(variables).flat().join("");
   if (new TextEncoder().encode(text).length <= TOTAL_BYTES_MAX) {
     return variables;

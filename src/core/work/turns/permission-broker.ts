@@ -8,7 +8,7 @@ import type { AttemptServices } from "../context/attempt-services.ts";
 
 /**
  * Asks people the questions of the agent. It asks one question at a time, and the run is BLOCKED while it waits. Meanwhile
- * the run has no slot of its worker. Its agent is kept for `idleMs`, unless other waiting agents need the room.
+ * the run has no slot of its worker. Its agent is kept for `idleMs`, unless too many agents wait or memory is short.
  */
 export class PermissionBroker {
   readonly #services: Pick<AttemptServices, "abort" | "deps" | "lease" | "slot">;

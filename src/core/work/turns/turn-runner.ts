@@ -81,7 +81,11 @@ export class TurnRunner {
     this.#run = turnDeps.run;
     this.#knows = turnDeps.knows;
     this.#missing = turnDeps.missing;
-    this.#limits = new TurnLimits({ ...deps, abort, isHeldBack: () => recorder.room() !== undefined });
+    this.#limits = new TurnLimits({
+      ...deps,
+      abort,
+      isHeldBack: () => recorder.backpressure() !== undefined,
+    });
     this.#steering = new Steering({ lease, log, run, taken: this.#taken });
     this.#unwatch = turnDeps.attemptContext.gateway.watch(() => {
       this.#limits.onSignOfLife();

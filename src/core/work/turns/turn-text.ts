@@ -30,11 +30,11 @@ export function turnText({
   missing,
   workspace,
 }: TurnInput): string {
-  const words = followUps.flatMap(({ context, message }) =>
+  const messages = followUps.flatMap(({ context, message }) =>
     context === undefined ? [message] : [fenced(CONTEXT_LABEL, context), message],
   );
   if (run.turn === 1) {
-    words.unshift(run.skillSnapshot === undefined ? run.prompt : requestOf(run));
+    messages.unshift(run.skillSnapshot === undefined ? run.prompt : requestOf(run));
   }
   return [
     earlier === undefined
@@ -43,7 +43,7 @@ export function turnText({
     again ? "(Your work on the following was interrupted. Look at what is already done, and continue.)" : "",
     missing === undefined ? "" : `(${missing})`,
     run.turn === 1 && run.context !== undefined ? fenced(CONTEXT_LABEL, run.context) : "",
-    ...words,
+    ...messages,
     files.length === 0
       ? ""
       : [
@@ -70,7 +70,7 @@ function fenced(label: string, text: string): string {
   return `${label}:\n${fence}\n${text}\n${fence}`;
 }
 
-const WORDS: Readonly<Record<Exclude<RunMode, "normal">, string>> = {
+const MODE_INSTRUCTIONS: Readonly<Record<Exclude<RunMode, "normal">, string>> = {
   plan: "Make a plan for the following; change nothing.",
   orchestrate:
     "Split the following into parts, have each done by a helper of yours if you can start any, and put the results together.",
@@ -85,7 +85,9 @@ export function modeOf(run: Run, followUps: readonly FollowUp[]): RunMode {
 }
 
 export function promptModeOf(mode: RunMode): PromptMode {
-  return mode === "normal" ? { name: mode, words: "" } : { name: mode, words: WORDS[mode] };
+  return mode === "normal"
+    ? { name: mode, instruction: "" }
+    : { name: mode, instruction: MODE_INSTRUCTIONS[mode] };
 }
 
 const LENGTH_MAX = 100_000;

@@ -17,7 +17,7 @@ beforeEach(() => {
 /** An agent that writes as fast as it is allowed to. */
 const flood: Script = async ({ observer }) => {
   for (; updateCount < COUNT; updateCount += 1) {
-    await observer.room();
+    await observer.backpressure();
     observer.update({ kind: "agent.tool_call", toolCallId: `${updateCount}`, title: "x".repeat(1_000) });
   }
   return END_TURN;

@@ -237,9 +237,9 @@ describe("the room of the event recorder", () => {
       for (let index = 0; index < 10; index += 1) {
         recorder.add(LONG);
       }
-      expect(recorder.room()).toBeUndefined();
+      expect(recorder.backpressure()).toBeUndefined();
       recorder.add(LONG);
-      const seen = watched(recorder.room());
+      const seen = watched(recorder.backpressure());
       await clock.advance(50);
       expect(seen).toEqual({ isOpen: false });
 
@@ -260,7 +260,7 @@ describe("the room of the event recorder", () => {
         await clock.advance(50);
       }
     }
-    const seen = watched(recorder.room());
+    const seen = watched(recorder.backpressure());
     gates[0].resolve();
     await clock.advance(50);
     expect(seen).toEqual({ isOpen: false });
@@ -277,7 +277,7 @@ describe("the room of the event recorder", () => {
       for (let index = 0; index < 11; index += 1) {
         recorder.add(LONG);
       }
-      const seen = watched(recorder.room());
+      const seen = watched(recorder.backpressure());
 
       await clock.advance(50);
 
@@ -293,7 +293,7 @@ describe("the room of the event recorder", () => {
 
       await clock.advance(50);
 
-      expect(recorder.room()).toBeUndefined();
+      expect(recorder.backpressure()).toBeUndefined();
     }
     await recorder.flush();
   });
@@ -304,9 +304,9 @@ function aSlowRecorder(store: () => Promise<void>) {
   return { clock, recorder: new EventRecorder(clock, same, store) };
 }
 
-function watched(room: Promise<void> | undefined): { isOpen: boolean } {
-  const seen = { isOpen: room === undefined };
-  room?.then(() => {
+function watched(drained: Promise<void> | undefined): { isOpen: boolean } {
+  const seen = { isOpen: drained === undefined };
+  drained?.then(() => {
     seen.isOpen = true;
   });
   return seen;

@@ -24,7 +24,7 @@ test.each<[string, number, RunMode | undefined, FollowUp[], RunMode]>([
 test("a mode comes with instructions for an agent without that mode", () => {
   expect(promptModeOf("plan")).toEqual({
     name: "plan",
-    words: expect.stringMatching(/plan.*change nothing/),
+    instruction: expect.stringMatching(/plan.*change nothing/),
   });
-  expect(promptModeOf("normal").words).toBe("");
+  expect(promptModeOf("normal").instruction).toBe("");
 });

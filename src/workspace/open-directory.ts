@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** On Linux this path leads to an open file, whatever happened to the path by which it was opened. */
-const HELD = process.platform === "linux" ? "/proc/self/fd" : undefined;
+const DESCRIPTORS = process.platform === "linux" ? "/proc/self/fd" : undefined;
 /** The entry is gone, or is another kind of file by now. */
 const GONE = ["ENOENT", "ELOOP", "ENOTDIR", "ENXIO", "EINVAL"];
 /** The entry exists, but its content cannot be read. */
@@ -35,7 +35,7 @@ export function shownPath(path: string): string {
 }
 
 /** An entry of a directory; a file is open. */
-export interface Held {
+export interface OpenEntry {
   readonly stat: Stats;
   readonly file?: FileHandle;
   /** The target of a symbolic link. */
@@ -47,24 +47,27 @@ export interface Held {
  * Links are not followed, neither on the way to it nor in it, and pipes are not waited for. Only Linux holds the path
  * to it.
  */
-export class HeldDirectory implements AsyncDisposable {
+export class OpenDirectory implements AsyncDisposable {
   readonly #file: FileHandle;
-  readonly #place: string;
+  readonly #path: string;
 
-  private constructor(file: FileHandle, place: string) {
+  private constructor(file: FileHandle, path: string) {
     this.#file = file;
-    this.#place = place;
+    this.#path = path;
   }
 
   /** `root` must be a real path. Undefined: the directory no longer exists. */
-  static async open(root: string, path: string): Promise<HeldDirectory | Unstorable | undefined> {
-    const place = join(root, path);
-    const file = await openNow(place, O_DIRECTORY);
+  static async open(root: string, below: string): Promise<OpenDirectory | Unstorable | undefined> {
+    const path = join(root, below);
+    const file = await openNow(path, O_DIRECTORY);
     if (file === undefined || "unstorable" in file) {
       return file;
     }
-    const directory = new HeldDirectory(file, HELD === undefined ? place : join(HELD, String(file.fd)));
-    if (HELD === undefined || (await readlink(directory.#place)) === place) {
+    const directory = new OpenDirectory(
+      file,
+      DESCRIPTORS === undefined ? path : join(DESCRIPTORS, String(file.fd)),
+    );
+    if (DESCRIPTORS === undefined || (await readlink(directory.#path)) === path) {
       return directory;
     }
     await file.close();
@@ -72,31 +75,31 @@ export class HeldDirectory implements AsyncDisposable {
   }
 
   list(): Promise<readonly Dirent[]> {
-    return readdir(this.#place, { withFileTypes: true });
+    return readdir(this.#path, { withFileTypes: true });
   }
 
   /**
    * Opens a listed entry; the caller must close it. Undefined: it is gone, or it is a pipe or a socket. Devices are not storable.
    */
-  async look(listed: Dirent): Promise<Held | Unstorable | undefined> {
-    const place = join(this.#place, listed.name);
+  async look(listed: Dirent): Promise<OpenEntry | Unstorable | undefined> {
+    const path = join(this.#path, listed.name);
     if (listed.isFile()) {
-      return lookInto(place);
+      return lookInto(path);
     }
-    const stat = await lstat(place).catch(goneOr);
+    const stat = await lstat(path).catch(goneOr);
     if (stat?.isDirectory()) {
       return { stat };
     }
     if (!stat?.isSymbolicLink()) {
       return stat === undefined ? undefined : unstorableKind(stat);
     }
-    const target = await readlink(place).catch(goneOr);
+    const target = await readlink(path).catch(goneOr);
     return target === undefined ? undefined : { stat, target };
   }
 
   /** What is known of a listed entry without opening it. Undefined: it is gone. */
   stat({ name }: Dirent): Promise<Stats | undefined> {
-    return lstat(join(this.#place, name)).catch(goneOr);
+    return lstat(join(this.#path, name)).catch(goneOr);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -105,8 +108,8 @@ export class HeldDirectory implements AsyncDisposable {
 }
 
 /** It may have been replaced since it was listed. */
-async function lookInto(place: string): Promise<Held | Unstorable | undefined> {
-  const file = await openNow(place);
+async function lookInto(path: string): Promise<OpenEntry | Unstorable | undefined> {
+  const file = await openNow(path);
   if (file !== undefined && "unstorable" in file) {
     return file;
   }
@@ -118,8 +121,8 @@ async function lookInto(place: string): Promise<Held | Unstorable | undefined> {
   return undefined;
 }
 
-function openNow(place: string, flags = 0): Promise<FileHandle | Unstorable | undefined> {
-  return open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | flags).catch((error) =>
+function openNow(path: string, flags = 0): Promise<FileHandle | Unstorable | undefined> {
+  return open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | flags).catch((error) =>
     isRefused(error) ? UNREADABLE : goneOr(error),
   );
 }

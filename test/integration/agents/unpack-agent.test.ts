@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { unpackOnce } from "../../../src/agents/acp/unpack-once.ts";
+import { unpackAgent } from "../../../src/agents/acp/unpack-agent.ts";
 import type { Unpacking } from "../../../src/agents/agent-definition.ts";
 import { createLocalSandbox } from "../../../src/sandboxes/local/local-sandbox.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";
@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 const unpack = (script: string) => {
   const unpacking: Unpacking = { argv: ["/bin/sh", "-c", script], envFor: (target) => ({ TARGET: target }) };
-  return unpackOnce(createLocalSandbox(directory), unpacking, directory);
+  return unpackAgent(createLocalSandbox(directory), unpacking, directory);
 };
 
 test("a program unpacks itself once, also when two runs start together", async () => {

@@ -7,7 +7,7 @@ import { UNPACKED, type Unpacking } from "../agent-definition.ts";
  * Lets the agent unpack itself into its installation, once, for all runs. Its program runs in the sandbox like that of a
  * run. False: it failed, and the agent unpacks itself into the home of the run.
  */
-export async function unpackOnce(
+export async function unpackAgent(
   sandbox: Sandbox,
   { argv, envFor }: Unpacking,
   directory: string,
