@@ -13,8 +13,8 @@ const WEAKNESS =
   "macOS. Use docker for agents that you do not trust.";
 
 /**
- * Isolates on macOS by `sandbox-exec`, with a profile for each command. README.md in this folder lists what it
- * guarantees.
+ * Isolates on macOS by `sandbox-exec`, with a profile for each command. Not tested on macOS: the tests check only the text
+ * of the profile. README.md in this folder lists what it should guarantee.
  */
 export function createSeatbeltSandbox(dataDir: string): Sandbox {
   return {
