@@ -1,8 +1,7 @@
 import { defined } from "../core/basics/defined.ts";
 import type { AgentCatalogueView, AgentModel, CatalogueEntry } from "../core/ports/agent-catalogue.ts";
 import { defaultAgentName } from "./agent-chooser.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
-import type { AgentPrograms } from "./agent-programs.ts";
+import type { AgentDefinition, AgentPrograms } from "./agent-definition.ts";
 import type { AgentSetting } from "./agent-settings.ts";
 import type { AgentCatalogue } from "./catalogue.ts";
 import type { ModelServers } from "./models.ts";

@@ -1,7 +1,7 @@
 import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
 import type { Scope } from "../core/model/people/api-key.ts";
 import type { DeviceCode, DeviceCodeHashes, DeviceCodeStatus } from "../core/model/people/device-code.ts";
-import type { DeviceCodeStore } from "../core/ports/stores/device-code-store.ts";
+import type { DeviceCodeStore } from "../core/ports/stores/sign-in-store.ts";
 import { type DeviceCode as DeviceCodeRow, Prisma } from "./generated/client.ts";
 import { selectList, withoutNulls } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";

@@ -12,7 +12,6 @@ import { findGivenState } from "./changes/given-state.ts";
 import { removeTree } from "./file-trees.ts";
 import { writeInputFiles, writeSkillFiles } from "./input-files.ts";
 import { environmentKey } from "./prepared-environments.ts";
-import { foldersFor } from "./repository-folders.ts";
 import type { RunDirectory } from "./run-directory.ts";
 import { findSetupScripts, type PlannedCommand, setUp } from "./setup.ts";
 import type { Step, Steps } from "./steps.ts";
@@ -320,4 +319,25 @@ function withoutDuplicates(repositories: readonly PlannedRepository[]): readonly
 function endWith(step: Step, text: string): void {
   step.say(text);
   step.end("completed");
+}
+
+/** The other folders of a workspace, and the name that git reserves. */
+const TAKEN = [".git", ".skills", "artifacts", "attachments"];
+const PLAIN = /^[\w.-]+$/;
+
+/** The folder of each repository: its name, preceded by the owner if the name is taken. */
+function foldersFor(repositories: readonly RepositoryName[]): readonly string[] {
+  const names = repositories.map(({ name }) => name.toLowerCase());
+  return repositories.map(({ name, owner }, index) => {
+    if (![owner, name].every(isPlain)) {
+      throw new AppError("environment_setup_failed", `${owner}/${name} is not the name of a repository.`);
+    }
+    const own = name.toLowerCase();
+    const isAlone = names.every((other, at) => at === index || other !== own);
+    return isAlone && !TAKEN.includes(own) ? name : `${owner}-${name}`;
+  });
+}
+
+function isPlain(name: string): boolean {
+  return PLAIN.test(name) && name !== "." && name !== "..";
 }

@@ -16,8 +16,8 @@ import {
 import { join } from "node:path";
 import { setInterval } from "node:timers/promises";
 import { AppError } from "../../core/basics/errors.ts";
+import type { AgentPrograms } from "../agent-definition.ts";
 import { type AgentDefinition, manifestOf, type NpmPackage } from "../agent-definition.ts";
-import type { AgentPrograms } from "../agent-programs.ts";
 import { type LockTiming, whileLocked } from "./install-lock.ts";
 import { npmInstall } from "./npm-install.ts";
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { defined } from "../../core/basics/defined.ts";
 import {
@@ -8,7 +9,6 @@ import {
 } from "../agent-definition.ts";
 import { ANTHROPIC_MODELS, GEMINI_MODELS, OPENAI_MODELS } from "../known-models.ts";
 import { hasCompatible, type PlacedModel } from "../models.ts";
-import { opencodeProgram } from "./opencode-program.ts";
 
 const PROVIDER = "errand";
 const INSTRUCTIONS = ".errand/instructions.md";
@@ -77,4 +77,16 @@ function providerOf({ address, servers }: LaunchRequest, { id, provider }: Place
     options: { baseURL, apiKey: PLACEHOLDER_KEY },
     models: { [id]: { limit: LIMIT, attachment: true, tool_call: true, modalities } },
   };
+}
+
+/**
+ * The program from the package for this machine. `opencode-ai` starts a copy that an install script makes, and Errand
+ * runs no install scripts. npm installs what fits the machine; of two packages, one is for older processors.
+ */
+function opencodeProgram(directory: string): string {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const base = `opencode-${platform}-${process.arch}`;
+  const candidates = [base, `${base}-musl`, `${base}-baseline`, `${base}-baseline-musl`];
+  const paths = candidates.map((name) => join(directory, "node_modules", name, "bin", "opencode"));
+  return paths.find((path) => existsSync(path)) ?? join(directory, "node_modules", base, "bin", "opencode");
 }

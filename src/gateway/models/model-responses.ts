@@ -5,12 +5,11 @@ import { KeyMask } from "../key-mask.ts";
 import { Refusal, sendWhole } from "../refusal.ts";
 import type { Traffic } from "../traffic.ts";
 import type { UpstreamResponse } from "../upstream.ts";
-import { MeteredStream } from "./metered-stream.ts";
 import type { BufferedBody, BufferLimit, CallBody, ModelCall } from "./model-call.ts";
 import { messageIn, shortened } from "./model-failure.ts";
 import type { ModelPrices } from "./prices.ts";
 import { isUsageOnly } from "./requested-usage.ts";
-import { ResponseMeter } from "./response-meter.ts";
+import { MeteredStream, ResponseMeter } from "./response-meter.ts";
 
 export interface ModelResponsesOptions {
   readonly prices: ModelPrices;

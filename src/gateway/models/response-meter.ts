@@ -1,9 +1,11 @@
+import { Transform, type TransformCallback } from "node:stream";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import type { ModelFailure } from "../../core/ports/gateway.ts";
 import type { Traffic } from "../traffic.ts";
 import type { Provider } from "./dialects.ts";
 import { failureWithin } from "./model-failure.ts";
 import { costUsd, isPriced, type ModelPrices } from "./prices.ts";
+import { type SseEvent, SseEvents } from "./sse-events.ts";
 import { grown, NO_TOKENS, READERS, type Tokens } from "./tokens.ts";
 
 export interface MeterOptions {
@@ -73,5 +75,36 @@ export class ResponseMeter {
   #priced(): string {
     const { model, prices } = this.#options;
     return isPriced(prices, this.#model) ? this.#model : (model ?? this.#model);
+  }
+}
+
+/** Reads a stream of events while it passes, so that usage is recorded before the sandbox sees it. */
+export class MeteredStream extends Transform {
+  readonly #meter: ResponseMeter;
+  readonly #isDropped: ((event: SseEvent) => boolean) | undefined;
+  readonly #events = new SseEvents();
+
+  /** Without `isDropped` bytes pass unchanged, otherwise event by event. */
+  constructor(meter: ResponseMeter, isDropped?: (event: SseEvent) => boolean) {
+    super();
+    this.#meter = meter;
+    this.#isDropped = isDropped;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const kept = this.#read(this.#events.push(chunk));
+    done(null, this.#isDropped === undefined ? chunk : kept);
+  }
+
+  override _flush(done: TransformCallback): void {
+    const kept = this.#read(this.#events.rest());
+    done(null, this.#isDropped === undefined ? null : kept);
+  }
+
+  #read(events: readonly SseEvent[]): Buffer {
+    for (const { data } of events) {
+      this.#meter.read(data);
+    }
+    return Buffer.concat(events.filter((event) => this.#isDropped?.(event) !== true).map(({ raw }) => raw));
   }
 }

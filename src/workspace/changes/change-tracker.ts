@@ -1,12 +1,13 @@
 import { hostWords } from "../../core/model/repositories/host-words.ts";
 import { isSameRepository, type RepositoryName } from "../../core/model/repositories/repository-name.ts";
-import type {
-  BranchPush,
-  ChangeTracker,
-  LeftOutWork,
-  PushedWork,
-  RepositoryDiff,
-  WorkspaceChanges,
+import {
+  type BranchPush,
+  type ChangeTracker,
+  LEFT_OUT_REASONS,
+  type LeftOutWork,
+  type PushedWork,
+  type RepositoryDiff,
+  type WorkspaceChanges,
 } from "../../core/ports/change-tracker.ts";
 import type { Gateway } from "../../core/ports/gateway.ts";
 import type { Committer } from "../../core/ports/repository-access.ts";
@@ -18,7 +19,6 @@ import { type ClonedRepository, readRecord } from "../workspace-record.ts";
 import { changeProblem } from "./change-problem.ts";
 import { DIFF, FAST_FORWARD, LIST_BYTES, PRINT_SNAPSHOT, PUSH } from "./change-scripts.ts";
 import { inputsOf } from "./given-state.ts";
-import { leftOutOf } from "./left-out.ts";
 import { readDiff } from "./read-diff.ts";
 import { runScript, type ScriptEnd } from "./sandboxed-script.ts";
 import { Snapshots } from "./snapshots.ts";
@@ -249,4 +249,20 @@ function idIn({ exit, output }: ScriptEnd): string | undefined {
     return undefined;
   }
   return ID.exec(output.toString("latin1"))?.[1];
+}
+
+/** Reads what the scripts list as left out. What was there before the agent started is not its work. */
+function leftOutOf(
+  { given, name, owner }: ClonedRepository,
+  lines: readonly string[],
+): readonly LeftOutWork[] {
+  const known = new Set(given?.leftOut ?? []);
+  return lines
+    .filter((line) => !known.has(line))
+    .flatMap((line) => {
+      const reason = LEFT_OUT_REASONS.find((each) => line.startsWith(`${each} `));
+      return reason === undefined
+        ? []
+        : [{ repository: { owner, name }, reason, path: line.slice(reason.length + 1) }];
+    });
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { TeamId } from "../../../src/core/basics/ids.ts";
-import type { MirrorLimits } from "../../../src/git/mirror-options.ts";
+import type { MirrorLimits } from "../../../src/git/repository-mirrors.ts";
 import { RepositoryMirrors } from "../../../src/git/repository-mirrors.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";

@@ -18,9 +18,9 @@ import {
   decideHandBack,
   decidePrepared,
   decideReady,
-  type HandBack,
+  handBackOf,
 } from "../context/decide-attempt.ts";
-import { type AbortReason, AttemptAbort, runFailureOf } from "../lease/attempt-abort.ts";
+import { AttemptAbort, runFailureOf } from "../lease/attempt-abort.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import { LeaseLost, LeaseWriter } from "../lease/lease-writer.ts";
 import type { PausableTimer } from "../lease/pausable-timer.ts";
@@ -37,7 +37,7 @@ import { findPreviousRun } from "../workspaces/previous-run.ts";
 import { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
 import { ActivityReporter } from "./activity-reporter.ts";
 import { RunWatch } from "./run-watch.ts";
-import { startAgent } from "./start-agent.ts";
+import { type AgentNeeds, startAgent } from "./start-agent.ts";
 
 const SPOKE_LATE =
   "The agent wrote more after the end of a turn. That is in the log of the run, but in no answer. Ask the agent to wait " +
@@ -129,7 +129,7 @@ export class Attempt {
   }
 
   async #perform(): Promise<void> {
-    const { abort, clean, lease, deps } = this.#services;
+    const { abort, deps } = this.#services;
     const { clock, run, storage } = deps;
     const workedMs = run.config.budget?.max_minutes === undefined ? 0 : await priorWorkMs(deps, run);
     const exhausted = run.config.budget && budgetUsedUp(run, workedMs);
@@ -138,41 +138,44 @@ export class Attempt {
     }
     const secrets = await retry(clock, WHILE_UNAVAILABLE, () => this.#secrets.open());
     await this.#warnOfMissing(secrets);
+    const findPrevious = () => findPreviousRun(storage, run);
     const before =
-      run.continuesId === undefined
-        ? undefined
-        : await retry(clock, WHILE_UNAVAILABLE, () => findPreviousRun(storage, run));
+      run.continuesId === undefined ? undefined : await retry(clock, WHILE_UNAVAILABLE, findPrevious);
     const mcpServers = run.config.mcp_servers === undefined ? {} : await this.#openMcpServers();
     const attemptContext = await this.#prepare(secrets, mcpServers);
-    const prepared = clean(attemptContext.workspace);
     const work = mayHaveRepositories(run, attemptContext.plan)
       ? new ChangeCollector(this.#services, attemptContext)
       : undefined;
     this.#changes = work;
-    const ready = await lease.write((edit) => decideReady(edit, prepared, deps.disk));
-    if (ready.value === undefined || abort.reason !== undefined) {
-      return;
+    const ready = await this.#ready(attemptContext);
+    if (ready !== undefined) {
+      await this.#runTurns({ run, before, attemptContext, secrets, work, workedMs, ...ready });
     }
-    if (run.preparesOnly === true) {
+  }
+
+  /** Undefined: there is nothing to do for the agent. */
+  async #ready({ workspace }: AttemptContext): Promise<Pick<AgentNeeds, "missing"> | undefined> {
+    const { abort, clean, lease, deps } = this.#services;
+    const prepared = clean(workspace);
+    const { value } = await lease.write((edit) => decideReady(edit, prepared, deps.disk));
+    if (value === undefined || abort.reason !== undefined) {
+      return undefined;
+    }
+    if (deps.run.preparesOnly === true) {
       await lease.write(decidePrepared);
-      return;
+      return undefined;
     }
+    return value;
+  }
+
+  async #runTurns(needs: Omit<AgentNeeds, "started">): Promise<void> {
     const started = (session: AgentSession) => {
       this.#session = session;
     };
-    const turns = await startAgent(this.#services, {
-      run,
-      before,
-      attemptContext,
-      secrets,
-      work,
-      workedMs,
-      started,
-      ...ready.value,
-    });
+    const turns = await startAgent(this.#services, { ...needs, started });
     this.#turns = turns;
     this.#activity.beginTurn();
-    while (abort.reason === undefined && (await turns.next())) {
+    while (this.#services.abort.reason === undefined && (await turns.next())) {
       this.#activity.beginTurn();
     }
   }
@@ -382,18 +385,4 @@ function mayHaveRepositories({ continuesId }: Run, { repositories }: AttemptCont
 
 function isText({ kind }: RecordedUpdate): boolean {
   return kind === "agent.message" || kind === "agent.thought";
-}
-
-/** Neither a worker that stops, nor an unavailable storage, nor a late answer says anything about the run. */
-function handBackOf(reason: AbortReason | undefined): HandBack {
-  switch (reason?.kind) {
-    case "stopping":
-      return { reason: "Its worker stops.", isBlameless: true };
-    case "unstored":
-      return { reason: "The database was unavailable.", isBlameless: true };
-    case "unanswered":
-      return { reason: "The agent was stopped while it waited for an answer.", isBlameless: true };
-    default:
-      return { reason: "The attempt is over.", isBlameless: false };
-  }
 }

@@ -15,11 +15,9 @@ import { statusText } from "../../runs/notice-writer.ts";
 import type { AttemptContext } from "../context/attempt-context.ts";
 import { type AttemptServices, recordLostChanges } from "../context/attempt-services.ts";
 import { LeaseLost } from "../lease/lease-writer.ts";
-import { isElsewhere, leftOutParts, movedWords } from "./left-out-work.ts";
 import { type Changed, PatchFiles } from "./patch-files.ts";
 import { type PublishedBranch, PullRequestPublisher } from "./pull-request-publisher.ts";
-import { shortPatch, unpushedStatus } from "./unpushed-work.ts";
-import { WrittenFiles } from "./written-files.ts";
+import { isElsewhere, leftOutParts, movedWords, shortPatch, unpushedStatus } from "./undelivered-work.ts";
 
 export interface CollectedChanges {
   readonly files: readonly CollectedFile[];
@@ -204,4 +202,32 @@ function pushedOf(
   const { branch = before?.branch, commit: head = before?.head } = now ?? {};
   const url = now?.url ?? (branch === before?.branch ? before?.pullRequest : undefined);
   return defined({ branch, head, pullRequest: url });
+}
+
+/** More are not looked at. */
+const PATHS_MAX = 200;
+const LINE_END = /[\0\r\n]/;
+
+/** Collects the files that the agent's tools for writing name. A command can write files without naming them. */
+export class WrittenFiles {
+  readonly #calls = new Set<string>();
+  readonly #paths = new Set<string>();
+
+  /** Each is a path as the agent sees it. */
+  get paths(): readonly string[] {
+    return [...this.#paths];
+  }
+
+  onToolCall({ content = [], locations = [], toolCallId, toolKind }: ToolCallUpdate): void {
+    if (toolKind === "edit" || toolKind === "move") {
+      this.#calls.add(toolCallId);
+    }
+    const located = this.#calls.has(toolCallId) ? locations.map(({ path }) => path) : [];
+    const changed = content.flatMap((part) => (part.type === "diff" ? [part.path] : []));
+    for (const path of [...located, ...changed]) {
+      if (this.#paths.size < PATHS_MAX && !LINE_END.test(path)) {
+        this.#paths.add(path);
+      }
+    }
+  }
 }

@@ -12,7 +12,7 @@ import type { PreparedWorkspace, UnreadRepository } from "../../model/workspaces
 import type { LeaseGrant } from "../../ports/stores/run-change.ts";
 import { storeLateAnswer } from "../../runs/decide-follow-up.ts";
 import type { RunEdit } from "../../runs/run-edit.ts";
-import { type RunFailure, runFailureOf } from "../lease/attempt-abort.ts";
+import { type AbortReason, type RunFailure, runFailureOf } from "../lease/attempt-abort.ts";
 import { modeOf } from "../turns/turn-text.ts";
 import { lostFiles } from "../workspaces/checkpoint-gaps.ts";
 import { leavesSessionBroken } from "./broken-session.ts";
@@ -227,10 +227,24 @@ function heldText(count: number): string {
     : `${count} follow-ups were not given to the agent and are held.`;
 }
 
-export interface HandBack {
+interface HandBack {
   readonly reason: string;
   /** The run did not cause it, so that it does not count as a lost attempt. */
   readonly isBlameless: boolean;
+}
+
+/** Neither a worker that stops, nor an unavailable storage, nor a late answer says anything about the run. */
+export function handBackOf(reason: AbortReason | undefined): HandBack {
+  switch (reason?.kind) {
+    case "stopping":
+      return { reason: "Its worker stops.", isBlameless: true };
+    case "unstored":
+      return { reason: "The database was unavailable.", isBlameless: true };
+    case "unanswered":
+      return { reason: "The agent was stopped while it waited for an answer.", isBlameless: true };
+    default:
+      return { reason: "The attempt is over.", isBlameless: false };
+  }
 }
 
 /** The attempt gives up the run. If it is in the middle of its turn, the next attempt continues the open turn. */

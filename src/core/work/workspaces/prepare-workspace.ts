@@ -1,14 +1,16 @@
 import { defined } from "../../basics/defined.ts";
+import { AppError } from "../../basics/errors.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import type { Run } from "../../model/runs/run.ts";
+import { type PlacedSkill, placedSkills } from "../../model/runs/skill-in-run.ts";
 import { teamAccessOf } from "../../model/secrets/git-token.ts";
+import type { SkillFiles } from "../../model/skills/skill.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
 import type { PreparedWorkspace } from "../../model/workspaces/workspace.ts";
 import type { Preparation } from "../../ports/workspace-provider.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import type { InputFiles } from "./input-files.ts";
 import { findPreviousFiles } from "./previous-run.ts";
-import { runSkills } from "./run-skills.ts";
 import { SetupRecord } from "./setup-record.ts";
 import { storedFilesOf } from "./turn-checkpoints.ts";
 
@@ -76,4 +78,27 @@ function hasSkills({ skillSnapshot, skillSnapshots = [] }: Run): boolean {
 /** The attempt that last had its workspace ready was on another disk. */
 function isNewerElsewhere({ disk, run }: AttemptDeps): boolean {
   return run.disk !== undefined && disk !== undefined && run.disk !== disk;
+}
+
+/**
+ * The files of the run's skills for its first workspace. Without them the agent would do other work than was asked
+ * for.
+ */
+async function runSkills({
+  agents,
+  run,
+  skills,
+}: Pick<AttemptDeps, "agents" | "run" | "skills">): Promise<readonly SkillFiles[]> {
+  const read = async ({ place, skill }: PlacedSkill): Promise<SkillFiles> => {
+    try {
+      return { ...place, files: await skills.readFiles(teamAccessOf(run), skill) };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.retryable) {
+        throw error;
+      }
+      const message = `The files of the skill ${skill.name} could not be read: ${error.message}`;
+      throw new AppError("environment_setup_failed", message, { cause: error });
+    }
+  };
+  return Promise.all(placedSkills(run, agents.skillFolder?.(run.agent)).map(read));
 }

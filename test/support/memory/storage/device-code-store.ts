@@ -1,6 +1,6 @@
 import type { PrincipalId } from "../../../../src/core/basics/ids.ts";
 import type { DeviceCode, DeviceCodeHashes } from "../../../../src/core/model/people/device-code.ts";
-import type { DeviceCodeStore } from "../../../../src/core/ports/stores/device-code-store.ts";
+import type { DeviceCodeStore } from "../../../../src/core/ports/stores/sign-in-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 
 export class InMemoryDeviceCodeStore implements DeviceCodeStore {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { isPatchOnly } from "../../../../../src/core/model/runs/home-repository.ts";
 import type { Run } from "../../../../../src/core/model/runs/run.ts";
-import { shortPatch } from "../../../../../src/core/work/changes/unpushed-work.ts";
+import { shortPatch } from "../../../../../src/core/work/changes/undelivered-work.ts";
 import { END_TURN } from "../../../../support/scripted-agents.ts";
 import { waitFor } from "../../../../support/wait-for.ts";
 import { InboxHarness, KEY } from "../../threads/inbox/inbox-harness.ts";
