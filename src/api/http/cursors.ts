@@ -16,9 +16,9 @@ export class SignedCursors {
     this.#signer = new Signer(secret, purpose);
   }
 
-  /** `place` must not contain a dot. */
-  encode(place: string, listing: readonly unknown[]): string {
-    return `${place}.${this.#signer.sign(JSON.stringify([place, ...listing]))}`;
+  /** `position` must not contain a dot. */
+  encode(position: string, listing: readonly unknown[]): string {
+    return `${position}.${this.#signer.sign(JSON.stringify([position, ...listing]))}`;
   }
 
   /**
@@ -40,12 +40,12 @@ export class SignedCursors {
   }
 
   decode(cursor: string, listing: readonly unknown[]): string {
-    const [place = "", signature = "", ...others] = cursor.split(".");
-    const isOurs = this.#signer.verify(JSON.stringify([place, ...listing]), signature);
+    const [position = "", signature = "", ...others] = cursor.split(".");
+    const isOurs = this.#signer.verify(JSON.stringify([position, ...listing]), signature);
     if (!isOurs || others.length > 0) {
       throw invalidCursor();
     }
-    return place;
+    return position;
   }
 }
 
@@ -65,20 +65,20 @@ type Position = [value: string, id: RunId, until: string | null, isSimilar?: tru
 
 /** Opaque cursors for pages of runs. A cursor is valid only for its sort, filters and viewer. */
 export class Cursors {
-  readonly #places: SignedCursors;
+  readonly #cursors: SignedCursors;
 
   constructor(secret: string) {
-    this.#places = new SignedCursors(secret, "cursor");
+    this.#cursors = new SignedCursors(secret, "cursor");
   }
 
   encode({ value, id, until, isSimilar }: RunPosition, listing: Listing): string {
     const members = [value, id, until, ...(isSimilar === true ? [true] : [])];
     const position = Buffer.from(JSON.stringify(members)).toString("base64url");
-    return this.#places.encode(position, membersOf(listing));
+    return this.#cursors.encode(position, membersOf(listing));
   }
 
   decode(cursor: string, listing: Listing): RunPosition {
-    const position = this.#places.decode(cursor, membersOf(listing));
+    const position = this.#cursors.decode(cursor, membersOf(listing));
     const [value, id, until, isSimilar] = JSON.parse(
       Buffer.from(position, "base64url").toString(),
     ) as Position;

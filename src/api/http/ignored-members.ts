@@ -66,17 +66,17 @@ export function ignoredMembersOf(schema: unknown, body: unknown): readonly strin
 
 type Members = Readonly<Record<string, unknown>>;
 
-interface Place {
+interface Context {
   readonly path: string;
   readonly body: Members;
 }
 
-function pathsIn(schema: z.core.$ZodType, value: unknown, place: Place): readonly string[] {
+function pathsIn(schema: z.core.$ZodType, value: unknown, context: Context): readonly string[] {
   const inner = unwrapped(schema);
   const below = (type: z.core.$ZodType, [name, member]: [string, unknown]) =>
-    pathsIn(type, member, { ...place, path: place.path === "" ? name : `${place.path}.${name}` });
+    pathsIn(type, member, { ...context, path: context.path === "" ? name : `${context.path}.${name}` });
   if (inner instanceof z.ZodUnion) {
-    return pathsInUnion(inner.options, value, place);
+    return pathsInUnion(inner.options, value, context);
   }
   if (Array.isArray(value)) {
     return inner instanceof z.ZodArray
@@ -89,13 +89,13 @@ function pathsIn(schema: z.core.$ZodType, value: unknown, place: Place): readonl
   if (inner instanceof z.ZodRecord) {
     return Object.entries(value).flatMap((entry) => below(inner.valueType, entry));
   }
-  return inner instanceof z.ZodObject ? pathsInObject(inner.shape, value, place, below) : [];
+  return inner instanceof z.ZodObject ? pathsInObject(inner.shape, value, context, below) : [];
 }
 
 function pathsInObject(
   shape: Readonly<Record<string, z.core.$ZodType>>,
   value: Members,
-  { path, body }: Place,
+  { path, body }: Context,
   below: (type: z.core.$ZodType, entry: [string, unknown]) => readonly string[],
 ): readonly string[] {
   return Object.entries(value).flatMap((entry) => {
@@ -109,10 +109,14 @@ function pathsInObject(
 }
 
 /** Follows the variant that accepts the value and, of several, the one that knows the most members. */
-function pathsInUnion(options: readonly z.core.$ZodType[], value: unknown, place: Place): readonly string[] {
+function pathsInUnion(
+  options: readonly z.core.$ZodType[],
+  value: unknown,
+  context: Context,
+): readonly string[] {
   const accepting = options.filter((option) => z.safeParse(option, value).success);
   const [first = [], ...others] = (accepting.length === 0 ? options : accepting).map((option) =>
-    pathsIn(option, value, place),
+    pathsIn(option, value, context),
   );
   return others.reduce((best, paths) => (paths.length < best.length ? paths : best), first);
 }

@@ -20,8 +20,8 @@ export function limitRequestMemory(server: FastifyInstance, max: number): void {
       done();
       return;
     }
-    const hasRoom = (length: number) => length <= UNCOUNTED || memory.take(request, reply, length);
-    const body = Readable.from(counted(payload, hasRoom, max), { objectMode: false });
+    const fits = (length: number) => length <= UNCOUNTED || memory.take(request, reply, length);
+    const body = Readable.from(counted(payload, fits, max), { objectMode: false });
     // Fastify no longer listens once it has refused a body, and an unhandled error would end the process.
     body.on("error", () => undefined);
     done(null, body);
@@ -40,14 +40,14 @@ function isShort({ headers, method }: FastifyRequest): boolean {
 /** The body is read only when the route reads it. */
 async function* counted(
   payload: RequestPayload,
-  hasRoom: (length: number) => boolean,
+  fits: (length: number) => boolean,
   max: number,
 ): AsyncGenerator<Buffer> {
   let length = 0;
   try {
     for await (const chunk of payload.iterator({ destroyOnReturn: false })) {
       length += chunk.length;
-      if (!hasRoom(length)) {
+      if (!fits(length)) {
         throw tooMuch(max);
       }
       yield chunk;

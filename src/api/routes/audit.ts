@@ -24,16 +24,16 @@ export function auditRoutes({
   sessionSecret,
   storage,
 }: Pick<ApiDeps, "sessionSecret" | "storage">): FastifyPluginAsyncZod {
-  const places = new SignedCursors(sessionSecret, "audit cursor");
+  const cursors = new SignedCursors(sessionSecret, "audit cursor");
   return async (app) => {
     const config = { scope: "admin", acceptsCookie: true } as const;
     app.get("/agent/audit", { schema: LIST, config }, async (request): Promise<ListAuditResponse> => {
       const { cursor, limit } = request.query;
       const query = queryOf(request.query, viewerOf(request).teamId);
-      const before = cursor === undefined ? {} : { before: BigInt(places.decode(cursor, [query])) };
+      const before = cursor === undefined ? {} : { before: BigInt(cursors.decode(cursor, [query])) };
       const { entries, hasMore } = await storage.auditLog.list({ ...query, ...before, limit });
       const last = hasMore ? entries.at(-1) : undefined;
-      return { entries: entries.map(auditItem), page_info: places.pageInfo(last, [query]) };
+      return { entries: entries.map(auditItem), page_info: cursors.pageInfo(last, [query]) };
     });
   };
 }

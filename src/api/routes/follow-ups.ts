@@ -104,12 +104,12 @@ function sendRoute(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginA
 }
 
 function listRoute({ principals, runs, sessionSecret }: FollowUpDeps): FastifyPluginAsyncZod {
-  const places = new SignedCursors(sessionSecret, "follow-up cursor");
+  const cursors = new SignedCursors(sessionSecret, "follow-up cursor");
   return async (app) => {
     app.get("/agent/runs/:runId/followups", { schema: LIST, config: reading }, async (request) => {
       const id = requireRunId(request.params.runId);
       const { cursor, limit } = request.query;
-      const after = cursor === undefined ? 0 : Number(places.decode(cursor, [id]));
+      const after = cursor === undefined ? 0 : Number(cursors.decode(cursor, [id]));
       // One more than the page has, to find out whether there is a next page.
       const found = await runs.listFollowUps(id, viewerOf(request), { after, limit: limit + 1 });
       const page = found.slice(0, limit);
@@ -119,7 +119,7 @@ function listRoute({ principals, runs, sessionSecret }: FollowUpDeps): FastifyPl
       const authors = await principals.getMany(new Set(page.map(({ authorId }) => authorId)));
       return {
         followups: page.map((followUp) => runFollowupOf(followUp, authors.get(followUp.authorId))),
-        page_info: places.pageInfo(last, [id]),
+        page_info: cursors.pageInfo(last, [id]),
       };
     });
   };

@@ -36,7 +36,7 @@ export function inboxRoutes(
   { sessionSecret, storage }: Pick<ApiDeps, "sessionSecret" | "storage">,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
-  const places = new SignedCursors(sessionSecret, "inbox cursor");
+  const cursors = new SignedCursors(sessionSecret, "inbox cursor");
   return async (app) => {
     const config = { scope: "admin" } as const;
     app.get("/agent/inbox", { schema: LIST, config }, async (request): Promise<ListInboxResponse> => {
@@ -45,10 +45,10 @@ export function inboxRoutes(
       if (query === undefined) {
         return { events: [], page_info: { has_next_page: false } };
       }
-      const before = cursor === undefined ? {} : { before: BigInt(places.decode(cursor, [query])) };
+      const before = cursor === undefined ? {} : { before: BigInt(cursors.decode(cursor, [query])) };
       // One more than the page has, to find out whether there is a next page.
       const rows = await storage.inboxList.list({ ...query, ...before, limit: limit + 1 });
-      const { page, page_info } = places.page(rows, limit, [query]);
+      const { page, page_info } = cursors.page(rows, limit, [query]);
       return { events: page.map(inboxItem), page_info };
     });
     const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;

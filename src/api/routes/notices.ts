@@ -36,7 +36,7 @@ export function noticeRoutes(
   { sessionSecret, storage }: Pick<ApiDeps, "sessionSecret" | "storage">,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
-  const places = new SignedCursors(sessionSecret, "notice cursor");
+  const cursors = new SignedCursors(sessionSecret, "notice cursor");
   return async (app) => {
     const reading = { scope: "admin" } as const;
     app.get(PATH, { schema: LIST, config: reading }, async (request): Promise<ListNoticesResponse> => {
@@ -45,10 +45,10 @@ export function noticeRoutes(
       if (query === undefined) {
         return { notices: [], page_info: { has_next_page: false } };
       }
-      const before = cursor === undefined ? {} : { before: BigInt(places.decode(cursor, [query])) };
+      const before = cursor === undefined ? {} : { before: BigInt(cursors.decode(cursor, [query])) };
       // One more than the page has, to find out whether there is a next page.
       const rows = await storage.noticeLog.list({ ...query, ...before, limit: limit + 1 });
-      const { page, page_info } = places.page(rows, limit, [query]);
+      const { page, page_info } = cursors.page(rows, limit, [query]);
       return { notices: page.map(noticeItem), page_info };
     });
     const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;

@@ -42,21 +42,21 @@ export function runWebhookRoutes(
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   const deliveries = new WebhookDeliveries({ storage, clock });
-  const places = new SignedCursors(sessionSecret, "run webhook delivery cursor");
+  const cursors = new SignedCursors(sessionSecret, "run webhook delivery cursor");
   return async (app) => {
     const reading = { scope: "runs:read" } as const;
     app.get(PATH, { schema: LIST, config: reading }, async (request) => {
       const { id } = await runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
       const { cursor, limit, state } = request.query;
       const listing = [id, state ?? null];
-      const after = cursor === undefined ? {} : { after: places.decode(cursor, listing) };
+      const after = cursor === undefined ? {} : { after: cursors.decode(cursor, listing) };
       // One more than the page has, to find out whether there is a next page.
       const rows = await deliveries.listOfRun(id, {
         ...defined({ state }),
         ...after,
         limit: limit + 1,
       });
-      return pageOf(rows, limit, (last) => places.encode(last, listing));
+      return pageOf(rows, limit, (last) => cursors.encode(last, listing));
     });
     const writing = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
     app.post(`${PATH}/:deliveryId/replay`, { schema: REPLAY, config: writing }, async (request, reply) => {

@@ -84,13 +84,13 @@ function deliveriesOn({ clock }: Pick<ApiDeps, "clock">, storage: Storage): Webh
 
 function historyRoutes(deps: DeliveryDeps): FastifyPluginAsyncZod {
   const deliveries = deliveriesOn(deps, deps.storage);
-  const places = new SignedCursors(deps.sessionSecret, "webhook delivery cursor");
+  const cursors = new SignedCursors(deps.sessionSecret, "webhook delivery cursor");
   return async (app) => {
     app.get(`${WEBHOOK}/deliveries`, { schema: LIST, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
       const { cursor, limit, state } = request.query;
       const listing = [endpointId, state ?? null];
-      const after = cursor === undefined ? {} : { after: places.decode(cursor, listing) };
+      const after = cursor === undefined ? {} : { after: cursors.decode(cursor, listing) };
       // One more than the page has, to find out whether there is a next page.
       const query = {
         endpointId,
@@ -99,7 +99,7 @@ function historyRoutes(deps: DeliveryDeps): FastifyPluginAsyncZod {
         limit: limit + 1,
       };
       const rows = await deliveries.list(principalOf(request).teamId, query);
-      return pageOf(rows, limit, (last) => places.encode(last, listing));
+      return pageOf(rows, limit, (last) => cursors.encode(last, listing));
     });
     app.get(ONE, { schema: GET, config: reading }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
