@@ -23,51 +23,69 @@ export function resourceRoutes<
   idempotency: Idempotency,
   resource: Resource<Service, Row, Id, Query, Create, Replace, Update>,
 ): FastifyPluginAsyncZod {
-  const { actions = {}, create, get, id, item, list, path, remove, replace, scopes, tags, update } = resource;
+  const { actions = {}, create, extraRoutes, get, id, list, path, remove, replace, update } = resource;
   const handlers = new ResourceHandlers<Service, Row, Id>(storage, idempotency, resource);
+  const options = optionsOf<Service, Row, Id>(resource);
   const one = `${path}/:${id.name}`;
-  const named = defined({ params: id.params, querystring: id.querystring });
+  return async (app) => {
+    app.get(path, options.list(list), handlers.list(list));
+    if (get !== undefined) {
+      app.get(one, options.get(get), handlers.get(get));
+    }
+    if (create !== undefined) {
+      app.post(path, options.create(create), handlers.create(create));
+    }
+    if (replace !== undefined) {
+      app.put(one, options.change(replace), handlers.change("replace", replace));
+    }
+    if (update !== undefined) {
+      app.patch(one, options.change(update), handlers.change("update", update));
+    }
+    if (extraRoutes !== undefined) {
+      await app.register(extraRoutes);
+    }
+    if (remove !== undefined) {
+      app.delete(one, options.remove(remove), handlers.remove(remove));
+    }
+    for (const [verb, action] of Object.entries(actions)) {
+      app.post(`${one}/${verb}`, options.change(action), handlers.change(verb, action));
+    }
+  };
+}
+
+type Described<Service, Row, Id> = Pick<Declared<Service, Row, Id>, "id" | "item" | "scopes" | "tags">;
+
+/** The schema and the configuration of each kind of operation. */
+function optionsOf<Service, Row, Id>({ id, item, scopes, tags }: Described<Service, Row, Id>) {
+  const named = { tags, ...defined({ params: id.params, querystring: id.querystring }) };
   const reading = { scope: scopes.read };
-  const configOf = ({ endsKeys }: Operation) => ({
+  const writing = ({ endsKeys }: Operation) => ({
     scope: scopes.write,
     describedHeaders: ["Idempotency-Key"],
     ...defined({ endsKeys }),
   });
-  const changing = (change: Operation & Partial<Body>) => {
-    const body = change.body && { body: change.body };
-    const schema = schemaOf(change, { 200: item }, { tags, ...named, ...body }, ONE_RECORD);
-    return { schema, config: configOf(change) };
-  };
-  return async (app) => {
-    const query = list.querystring && { querystring: list.querystring };
-    const listing = schemaOf(list, { 200: list.response }, { tags, ...query }, ALL_RECORDS);
-    app.get(path, { schema: listing, config: reading }, handlers.list(list));
-    if (get !== undefined) {
-      const schema = schemaOf(get, { 200: item }, { tags, ...named }, ONE_RECORD);
-      app.get(one, { schema, config: reading }, handlers.get(get));
-    }
-    if (create !== undefined) {
+  return {
+    list: (list: Declared<Service, Row, Id>["list"]) => {
+      const query = list.querystring && { querystring: list.querystring };
+      const schema = schemaOf(list, { 200: list.response }, { tags, ...query }, ALL_RECORDS);
+      return { schema, config: reading };
+    },
+    get: (get: Operation) => ({ schema: schemaOf(get, { 200: item }, named, ONE_RECORD), config: reading }),
+    create: (create: Kind<Service, Row, Id, "create">) => {
       const { body, status = 201 } = create;
       const schema = schemaOf(create, { [status]: item }, { tags, body }, ALL_RECORDS);
-      app.post(path, { schema, config: configOf(create) }, handlers.create(create));
-    }
-    if (replace !== undefined) {
-      app.put(one, changing(replace), handlers.change("replace", replace));
-    }
-    if (update !== undefined) {
-      app.patch(one, changing(update), handlers.change("update", update));
-    }
-    if (resource.extraRoutes !== undefined) {
-      await app.register(resource.extraRoutes);
-    }
-    if (remove !== undefined) {
+      return { schema, config: writing(create) };
+    },
+    change: (change: Operation & Partial<Body>) => {
+      const body = change.body && { body: change.body };
+      const schema = schemaOf(change, { 200: item }, { ...named, ...body }, ONE_RECORD);
+      return { schema, config: writing(change) };
+    },
+    remove: (remove: Kind<Service, Row, Id, "remove">) => {
       const { status = 200, response = status === 204 ? NoContent : Success } = remove;
-      const schema = schemaOf(remove, { [status]: response }, { tags, ...named }, ONE_RECORD);
-      app.delete(one, { schema, config: configOf(remove) }, handlers.remove(remove));
-    }
-    for (const [verb, action] of Object.entries(actions)) {
-      app.post(`${one}/${verb}`, changing(action), handlers.change(verb, action));
-    }
+      const schema = schemaOf(remove, { [status]: response }, named, ONE_RECORD);
+      return { schema, config: writing(remove) };
+    },
   };
 }
 
