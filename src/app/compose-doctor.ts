@@ -1,5 +1,5 @@
 import type { RunningAdapter } from "../adapters/registry.ts";
-import { findPagesProblem } from "../api/pages/app-page.ts";
+import { findPagesProblem } from "../api/pages/built-app.ts";
 import type { Config } from "../config/config.ts";
 import type { SecretBox } from "../core/basics/crypto.ts";
 import type { Log } from "../core/basics/log.ts";

@@ -4,7 +4,7 @@ import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { keyHint, newApiKey } from "../api/auth/api-keys.ts";
-import { findPagesProblem } from "../api/pages/app-page.ts";
+import { findPagesProblem } from "../api/pages/built-app.ts";
 import { createServer } from "../api/server.ts";
 import { startProgram } from "../child-process/start-program.ts";
 import type { Config } from "../config/config.ts";

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { APP_DIRECTORY, readApp } from "../../../../src/api/pages/app-page.ts";
+import { APP_DIRECTORY, readApp } from "../../../../src/api/pages/built-app.ts";
 import { createRun } from "../api-caller.ts";
 import { type ApiHarness, startHarness } from "../api-harness.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import packageJson from "../../../package.json" with { type: "json" };
-import { problemOfApp } from "../../../src/api/pages/app-page.ts";
+import { problemOfApp } from "../../../src/api/pages/built-app.ts";
 
 const meta = (version: string) => `<meta name="errand-version" content="${version}">`;
 
