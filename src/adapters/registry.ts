@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { Clock } from "../core/basics/clock.ts";
 import type { Log } from "../core/basics/log.ts";
-import type { InstallationGuide } from "../core/model/people/installation-guide.ts";
+import type { InstallationGuide } from "../core/model/people/installation.ts";
 import type { AdapterFacts } from "../core/ports/adapter-facts.ts";
 import type { Check } from "../core/ports/check.ts";
 import type { OpenPullRequests, OpenPullRequestsWithToken } from "../core/ports/pull-requests.ts";

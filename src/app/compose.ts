@@ -23,7 +23,7 @@ import { NoticeWriter } from "../core/runs/notice-writer.ts";
 import { InstallationHealth } from "../core/team/people/installation-health.ts";
 import { runRules } from "../core/team/policies/run-rules.ts";
 import { EnvironmentService } from "../core/team/records/environment-service.ts";
-import { createGitTokens } from "../core/team/records/git-tokens.ts";
+import { createGitTokens } from "../core/team/records/secret-service.ts";
 import { searchChoices } from "../core/threads/inbox/environment-choice.ts";
 import { InboxProcessor } from "../core/threads/inbox/inbox-processor.ts";
 import { PrivateCommands } from "../core/threads/inbox/private-commands.ts";

@@ -1,5 +1,5 @@
 import { Cron } from "croner";
-import type { NextDue } from "../core/model/schedules/cron.ts";
+import type { NextDue } from "../core/model/schedules/schedule.ts";
 
 /**
  * What every cron implementation accepts: numbers, names of months and days, lists, ranges and steps. The library

@@ -1,4 +1,4 @@
-import { presentAddressOf } from "../core/model/repositories/moved-repository.ts";
+import { presentAddressOf } from "../core/model/repositories/repository-name.ts";
 import { GitFailure } from "./git-command.ts";
 import type { Transport } from "./transport-settings.ts";
 

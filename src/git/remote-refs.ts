@@ -1,4 +1,4 @@
-import { isCommitId, isRefName } from "../core/model/repositories/ref-name.ts";
+import { isCommitId, isRefName } from "../core/model/repositories/repository-name.ts";
 import { git } from "./git-command.ts";
 import { type Transport, transportSettings } from "./transport-settings.ts";
 

@@ -3,8 +3,12 @@ import { join } from "node:path";
 import { defined } from "../core/basics/defined.ts";
 import { AppError } from "../core/basics/errors.ts";
 import { KeyedSemaphore } from "../core/basics/keyed-semaphore.ts";
-import { isCommitId, isRefName } from "../core/model/repositories/ref-name.ts";
-import type { RepositoryName, TeamRepository } from "../core/model/repositories/repository-name.ts";
+import {
+  isCommitId,
+  isRefName,
+  type RepositoryName,
+  type TeamRepository,
+} from "../core/model/repositories/repository-name.ts";
 import type { Committer } from "../core/ports/repository-access.ts";
 import { GitFailure } from "./git-command.ts";
 import { cloneError, unclonable } from "./git-error.ts";

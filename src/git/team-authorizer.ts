@@ -1,7 +1,7 @@
 import type { TeamRepository } from "../core/model/repositories/repository-name.ts";
 import type { Committer, OpenRepository, RepositoryAccess } from "../core/ports/repository-access.ts";
 import type { InstallationStore } from "../core/ports/stores/people-stores.ts";
-import type { FindGitToken } from "../core/team/records/git-tokens.ts";
+import type { FindGitToken } from "../core/team/records/secret-service.ts";
 
 /** The value of the header `Authorization` for a team; undefined: none. */
 export type TeamAuthorizer = (

@@ -6,7 +6,7 @@ import type {
   PullRequests,
 } from "../core/ports/pull-requests.ts";
 import type { InstallationStore } from "../core/ports/stores/people-stores.ts";
-import type { FindGitToken } from "../core/team/records/git-tokens.ts";
+import type { FindGitToken } from "../core/team/records/secret-service.ts";
 
 export interface TeamPullRequestsDeps {
   /** The functions of the adapters, by adapter name. */

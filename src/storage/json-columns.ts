@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ERROR_CODES } from "../core/basics/errors.ts";
 import type { PrincipalId } from "../core/basics/ids.ts";
-import type { RoutingMatch } from "../core/model/defaults/routing-rule.ts";
+import type { RoutingMatch } from "../core/model/defaults/request-defaults.ts";
 import { ACTOR_TYPES, type AuditActor } from "../core/model/people/audit.ts";
 import { PRINCIPAL_TYPES } from "../core/model/people/principal.ts";
 import { SHARE_ACCESSES } from "../core/model/people/share-link.ts";
@@ -44,7 +44,7 @@ import {
 } from "../core/model/runs/stored-outcome.ts";
 import type { Skill } from "../core/model/skills/skill.ts";
 import { QUOTA_NAMES, QUOTA_SCOPES, type Quota } from "../core/model/usage/quota.ts";
-import type { WebhookSecret } from "../core/model/webhooks/webhook-endpoint.ts";
+import type { WebhookSecret } from "../core/model/webhooks/webhook.ts";
 import type { DiskUse } from "../core/model/workers/worker.ts";
 import { ARTIFACT_TYPES, type ArtifactBody } from "../core/model/workspaces/artifact.ts";
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../core/model/workspaces/environment.ts";

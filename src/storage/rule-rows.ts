@@ -1,5 +1,5 @@
 import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
-import type { RoutingRule } from "../core/model/defaults/routing-rule.ts";
+import type { RoutingRule } from "../core/model/defaults/request-defaults.ts";
 import type { Policy, PolicyEffect } from "../core/model/policies/policy.ts";
 import type { Policy as PolicyRow, RoutingRule as RoutingRuleRow } from "./generated/client.ts";
 import { POLICY_MATCH, ROUTING_MATCH, RUN_CONFIG } from "./json-columns.ts";

@@ -1,4 +1,4 @@
-import type { RoutingRule } from "../core/model/defaults/routing-rule.ts";
+import type { RoutingRule } from "../core/model/defaults/request-defaults.ts";
 import type { Policy } from "../core/model/policies/policy.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { RecordStore } from "../core/ports/stores/record-store.ts";

@@ -4,7 +4,7 @@ import { renewalOwner } from "../core/model/people/sign-in.ts";
 import { serverOwner } from "../core/model/secrets/mcp-server.ts";
 import { valuesOwner } from "../core/model/secrets/sealed-values.ts";
 import { sealOwner as secretOwner } from "../core/model/secrets/secret.ts";
-import { secretOwner as webhookOwner } from "../core/model/webhooks/webhook-endpoint.ts";
+import { secretOwner as webhookOwner } from "../core/model/webhooks/webhook.ts";
 import { answerOwner } from "../core/ports/stores/idempotency-store.ts";
 import type { SealedRow, SealedValueStore } from "../core/upkeep/secret-key-rotation.ts";
 import type { Statements } from "./database.ts";

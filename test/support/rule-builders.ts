@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { PrincipalId } from "../../src/core/basics/ids.ts";
-import type { RoutingRule } from "../../src/core/model/defaults/routing-rule.ts";
+import type { RoutingRule } from "../../src/core/model/defaults/request-defaults.ts";
 import { FIRST_TEAM } from "../../src/core/model/people/team.ts";
 import type { Policy } from "../../src/core/model/policies/policy.ts";
 import type { Rule } from "../../src/core/model/policies/rule.ts";

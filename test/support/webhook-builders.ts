@@ -1,8 +1,10 @@
 import { newId, type PrincipalId } from "../../src/core/basics/ids.ts";
 import { FIRST_TEAM } from "../../src/core/model/people/team.ts";
-import { RUN_EVENT_TYPES } from "../../src/core/model/webhooks/event-types.ts";
-import type { NewWebhookDelivery } from "../../src/core/model/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../src/core/model/webhooks/webhook-endpoint.ts";
+import {
+  type NewWebhookDelivery,
+  RUN_EVENT_TYPES,
+  type WebhookEndpoint,
+} from "../../src/core/model/webhooks/webhook.ts";
 
 export function anEndpoint(changes: Partial<WebhookEndpoint> = {}): WebhookEndpoint {
   const createdAt = changes.createdAt ?? new Date("2026-03-01T11:00:00.000Z");

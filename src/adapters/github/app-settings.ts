@@ -1,5 +1,5 @@
 import { defined } from "../../core/basics/defined.ts";
-import type { GuideLink, GuideStep, InstallationGuide } from "../../core/model/people/installation-guide.ts";
+import type { GuideLink, GuideStep, InstallationGuide } from "../../core/model/people/installation.ts";
 import { isLoopbackUrl } from "../../core/upkeep/checks.ts";
 
 /** What the App needs, and the guide that creates it. docs/guides/github.md has the same tables. */

@@ -1,7 +1,7 @@
 import type { AppsManifestCreateArguments } from "@slack/web-api";
 import { stringify } from "yaml";
 import { defined } from "../../core/basics/defined.ts";
-import type { GuideStep, InstallationGuide } from "../../core/model/people/installation-guide.ts";
+import type { GuideStep, InstallationGuide } from "../../core/model/people/installation.ts";
 
 /** What the app needs in its workspace, and the guide that creates it. docs/guides/slack.md has the same manifests. */
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { invalidMember } from "../../core/basics/errors.ts";
 import type { TeamId } from "../../core/basics/ids.ts";
-import type { RoutingRule } from "../../core/model/defaults/routing-rule.ts";
+import type { RoutingRule } from "../../core/model/defaults/request-defaults.ts";
 import { isTeamOwned } from "../../core/model/people/ownership.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
 import { inOrder } from "../../core/model/policies/rule.ts";

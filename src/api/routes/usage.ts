@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { AppError } from "../../core/basics/errors.ts";
-import { usagePeriod } from "../../core/model/usage/usage-period.ts";
+import { usagePeriod } from "../../core/model/usage/usage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { problems } from "../schemas/problem.ts";

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import type { WebhookDelivery as Delivery } from "../../core/model/webhooks/webhook-delivery.ts";
+import type { WebhookDelivery as Delivery } from "../../core/model/webhooks/webhook.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import { WebhookDeliveries } from "../../core/team/webhooks/webhook-deliveries.ts";
 import type { ApiDeps } from "../api-deps.ts";

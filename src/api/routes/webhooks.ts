@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
-import type { WebhookEndpoint } from "../../core/model/webhooks/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../../core/model/webhooks/webhook.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import { getEndpoint } from "../../core/team/webhooks/find-endpoint.ts";
 import {

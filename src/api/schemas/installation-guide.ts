@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import { GUIDE_NEED_KINDS, type InstallationGuide } from "../../core/model/people/installation-guide.ts";
+import { GUIDE_NEED_KINDS, type InstallationGuide } from "../../core/model/people/installation.ts";
 
 const STEP = {
   title: "Create the app",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { RoutingRule } from "../../core/model/defaults/routing-rule.ts";
+import type { RoutingRule } from "../../core/model/defaults/request-defaults.ts";
 import type { RunConfig } from "../../core/model/runs/run.ts";
 import { withRedactedValues } from "../../core/model/secrets/sealed-values.ts";
 import type { ConsideredRule, RoutedConfig, Routing } from "../../core/requests/routing/route-request.ts";

@@ -4,7 +4,7 @@ import {
   type WebhookDelivery as Delivery,
   type WebhookTry as Try,
   WEBHOOK_DELIVERY_STATES,
-} from "../../core/model/webhooks/webhook-delivery.ts";
+} from "../../core/model/webhooks/webhook.ts";
 import type { TriedWebhook } from "../../core/ports/stores/webhook-stores.ts";
 import { REPLAYED_AT_ONCE } from "../../core/team/webhooks/webhook-deliveries.ts";
 import { limitInQuery } from "./list-runs.ts";

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import { RUN_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from "../../core/model/webhooks/event-types.ts";
-import type { WebhookEndpoint } from "../../core/model/webhooks/webhook-endpoint.ts";
+import {
+  RUN_EVENT_TYPES,
+  WEBHOOK_EVENT_TYPES,
+  type WebhookEndpoint,
+} from "../../core/model/webhooks/webhook.ts";
 import type { WebhookInput } from "../../core/team/webhooks/webhook-service.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 

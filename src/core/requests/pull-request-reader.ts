@@ -3,7 +3,7 @@ import type { RunId } from "../basics/ids.ts";
 import type { Log } from "../basics/log.ts";
 import type { PullRequestStatus } from "../model/repositories/pull-request-status.ts";
 import type { ListedRun } from "../model/runs/run.ts";
-import { teamAccessOf } from "../model/secrets/git-token.ts";
+import { teamAccessOf } from "../model/secrets/secret.ts";
 import type { PullRequests } from "../ports/pull-requests.ts";
 import type { RunService } from "./run-service.ts";
 

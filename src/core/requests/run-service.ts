@@ -13,7 +13,13 @@ import { type RunPage, type RunQuery, similarQuery } from "../ports/stores/run-q
 import type { RunKey } from "../ports/stores/run-store.ts";
 import type { Storage } from "../ports/stores/storage.ts";
 import type { ApprovalTools } from "../runs/approval.ts";
-import { decideRewrite, decideWithdrawal, type FollowUpTarget } from "../runs/change-follow-up.ts";
+import {
+  changeNotice,
+  decideRewrite,
+  decideWithdrawal,
+  type FollowUpTarget,
+  followUpNotice,
+} from "../runs/change-follow-up.ts";
 import { decideRequestRewrite, decideRequestWithdrawal, requireAuthor } from "../runs/change-request.ts";
 import {
   type ApprovalDecision,
@@ -34,7 +40,6 @@ import {
   withDigests,
 } from "../runs/decide-follow-up.ts";
 import { resolveExecuted } from "../runs/executed/resolve-executed.ts";
-import { changeNotice, followUpNotice } from "../runs/follow-up-notice.ts";
 import { requireRemovable } from "../runs/require-removable.ts";
 import { RunEdit } from "../runs/run-edit.ts";
 import { addExtras, type FollowUpResult, type TransactionExtras } from "../runs/transaction-extras.ts";

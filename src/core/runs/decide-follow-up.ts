@@ -10,8 +10,7 @@ import type { Approval, FollowUpDelivery, PendingPermission, Run, RunMode } from
 import type { RunSource } from "../model/runs/sources.ts";
 import { isEnded } from "../model/runs/states.ts";
 import { ownWords } from "../model/threads/own-words.ts";
-import type { FollowUpFile, InputFile } from "../model/workspaces/input-file.ts";
-import { filesOfFollowUp } from "../model/workspaces/input-paths.ts";
+import { type FollowUpFile, filesOfFollowUp, type InputFile } from "../model/workspaces/input-file.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import { type ApprovalTools, followUpInput, needsApproval, newApproval } from "./approval.ts";
 import { requireApprovalAgain } from "./decide-approval.ts";

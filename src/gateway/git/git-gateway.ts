@@ -2,7 +2,7 @@ import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Log } from "../../core/basics/log.ts";
 import { hostWords } from "../../core/model/repositories/host-words.ts";
-import { presentAddressOf } from "../../core/model/repositories/moved-repository.ts";
+import { presentAddressOf } from "../../core/model/repositories/repository-name.ts";
 import type { GatewayGrant, RepositoryGrant } from "../../core/ports/gateway.ts";
 import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
 import { forwardResponse } from "../forward-response.ts";

@@ -1,5 +1,5 @@
 import { defined } from "../../core/basics/defined.ts";
-import type { WebhookDelivery } from "../../core/model/webhooks/webhook-delivery.ts";
+import type { WebhookDelivery } from "../../core/model/webhooks/webhook.ts";
 import { CHANNELS, type PubSub } from "../../core/ports/pubsub.ts";
 import type {
   ReplayedDeliveries,

@@ -1,5 +1,4 @@
-import type { NewWebhookDelivery } from "../../core/model/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../core/model/webhooks/webhook-endpoint.ts";
+import type { NewWebhookDelivery, WebhookEndpoint } from "../../core/model/webhooks/webhook.ts";
 import { CHANNELS, type PubSub } from "../../core/ports/pubsub.ts";
 import type { CompletedTry, TakenWebhook, WebhookOutbox } from "../../core/ports/stores/webhook-stores.ts";
 import type { Statements, Tx } from "../database.ts";

@@ -1,12 +1,13 @@
 import type { PrincipalId, RunId, TeamId } from "../../core/basics/ids.ts";
-import type { WebhookEventType, WebhookMessageType } from "../../core/model/webhooks/event-types.ts";
 import type {
   NewWebhookDelivery,
   WebhookDelivery,
   WebhookDeliveryState,
+  WebhookEndpoint,
+  WebhookEventType,
+  WebhookMessageType,
   WebhookTry,
-} from "../../core/model/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../core/model/webhooks/webhook-endpoint.ts";
+} from "../../core/model/webhooks/webhook.ts";
 import type {
   WebhookDelivery as DeliveryRow,
   WebhookEndpoint as EndpointRow,

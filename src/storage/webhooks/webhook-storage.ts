@@ -1,4 +1,4 @@
-import type { WebhookEndpoint } from "../../core/model/webhooks/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../../core/model/webhooks/webhook.ts";
 import type { WebhookStorage } from "../../core/ports/stores/webhook-stores.ts";
 import type { WebhookEndpoint as EndpointRow } from "../generated/client.ts";
 import { PrismaRecordStore } from "../record-store.ts";

@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import type { NewWebhookDelivery } from "../../../src/core/model/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../../src/core/model/webhooks/webhook-endpoint.ts";
+import type { NewWebhookDelivery, WebhookEndpoint } from "../../../src/core/model/webhooks/webhook.ts";
 import type {
   CompletedTry,
   TakenWebhook,

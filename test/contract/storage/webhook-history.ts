@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { newId } from "../../../src/core/basics/ids.ts";
-import type { NewWebhookDelivery } from "../../../src/core/model/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../../src/core/model/webhooks/webhook-endpoint.ts";
+import type { NewWebhookDelivery, WebhookEndpoint } from "../../../src/core/model/webhooks/webhook.ts";
 import { aDelivery } from "../../support/webhook-builders.ts";
 import type { StorageHarness } from "./harness.ts";
 import { DEAD, DELIVERED, retried, WebhookHarness } from "./webhook-harness.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { newId, type RunId } from "../../../src/core/basics/ids.ts";
-import type { WebhookEndpoint } from "../../../src/core/model/webhooks/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../../../src/core/model/webhooks/webhook.ts";
 import { aDelivery } from "../../support/webhook-builders.ts";
 import { aTeam, type StorageHarness } from "./harness.ts";
 import { DEAD, DELIVERED, retried, WebhookHarness } from "./webhook-harness.ts";

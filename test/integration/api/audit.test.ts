@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AUDIT_LENGTH_MAX } from "../../../src/core/model/people/audit.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
-import type { WebhookEndpoint } from "../../../src/core/model/webhooks/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../../../src/core/model/webhooks/webhook.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { aSchedule } from "../../support/rule-builders.ts";
 import { type Answer, call } from "./api-caller.ts";

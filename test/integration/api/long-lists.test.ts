@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PrincipalId, TeamId } from "../../../src/core/basics/ids.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
-import { RECORDS_LENGTH_MAX, RECORDS_MAX } from "../../../src/core/team/records/require-room.ts";
+import { RECORDS_LENGTH_MAX, RECORDS_MAX } from "../../../src/core/team/records/record-limits.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { anEnvironment } from "../../support/environment-builders.ts";
 import { aSchedule } from "../../support/rule-builders.ts";

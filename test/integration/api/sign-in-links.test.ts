@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createKeyHasher, newToken } from "../../../src/api/auth/api-keys.ts";
 import { sha256 } from "../../../src/app/system.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
-import { createSignInLink } from "../../../src/core/team/keys/sign-in-link.ts";
+import { createSignInLink } from "../../../src/core/team/keys/sign-in-service.ts";
 import { type Answer, call } from "./api-caller.ts";
 import { type ApiHarness, PUBLIC_URL, SECRET, startHarness } from "./api-harness.ts";
 

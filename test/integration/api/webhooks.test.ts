@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId, type TeamId } from "../../../src/core/basics/ids.ts";
-import { RUN_EVENT_TYPES } from "../../../src/core/model/webhooks/event-types.ts";
+import { RUN_EVENT_TYPES } from "../../../src/core/model/webhooks/webhook.ts";
 import { type Answer, type Call, call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 

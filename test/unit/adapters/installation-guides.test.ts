@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { readAdapters } from "../../../src/adapters/registry.ts";
 import { BOT_SCOPES, manifestText, OPTIONAL_BOT_SCOPES } from "../../../src/adapters/slack/app-manifest.ts";
-import type { GuideNeed, InstallationGuide } from "../../../src/core/model/people/installation-guide.ts";
+import type { GuideNeed, InstallationGuide } from "../../../src/core/model/people/installation.ts";
 
 const PUBLIC_URL = "https://errand.example.com";
 const LOCAL_URL = "http://127.0.0.1:8787";

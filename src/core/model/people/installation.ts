@@ -16,3 +16,59 @@ export interface Installation {
   readonly problem?: string;
   readonly createdAt: Date;
 }
+
+/**
+ * How an operator connects an external platform with this server. The adapter of the platform writes it, with the
+ * addresses of this server, and the pages show it.
+ */
+export interface InstallationGuide {
+  readonly adapter: string;
+  /** The platform's name. */
+  readonly title: string;
+  /** Whether the variables of the adapter are set. */
+  readonly enabled: boolean;
+  /** The operator follows the steps of one of them. */
+  readonly ways: readonly GuideWay[];
+  /** What the server asks for on the platform, and why. */
+  readonly needs: readonly GuideNeed[];
+}
+
+export interface GuideWay {
+  readonly title: string;
+  readonly summary: string;
+  /** Why this way does not work with the present address of the server, and what to change. */
+  readonly obstacle?: string;
+  readonly steps: readonly GuideStep[];
+}
+
+export interface GuideStep {
+  readonly title: string;
+  readonly text: string;
+  readonly links?: readonly GuideLink[];
+  /** Texts to copy. */
+  readonly snippets?: readonly { readonly title: string; readonly text: string }[];
+  /** Variables of the server to set, and where the platform shows their values. */
+  readonly variables?: readonly GuideVariable[];
+}
+
+export interface GuideLink {
+  readonly title: string;
+  /** Contains `{input}` if `input` is present. */
+  readonly url: string;
+  /** The label of a text that the operator enters. */
+  readonly input?: string;
+}
+
+export interface GuideVariable {
+  readonly name: string;
+  readonly source: string;
+}
+
+export const GUIDE_NEED_KINDS = ["scope", "permission", "event"] as const;
+
+export interface GuideNeed {
+  readonly kind: (typeof GUIDE_NEED_KINDS)[number];
+  readonly name: string;
+  readonly access?: "read" | "write";
+  readonly use: string;
+}

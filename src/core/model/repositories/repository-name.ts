@@ -40,3 +40,39 @@ export function isSameRepository(left: RepositoryName, right: RepositoryName): b
 export function isSameName(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
 }
+
+const LENGTH_MAX = 250;
+const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
+/** The rules of https://git-scm.com/docs/git-check-ref-format. Patterns of `ls-remote` are excluded as well. */
+const NOT_IN_NAMES = /[\p{C}\s~^:?*[\]\\{}]|\.\.|@\{|\/\/|\/\.|\.lock(\/|$)|^[-./@]|[./]$/u;
+
+/** Whether it can be the name of a branch or tag. Git would read a leading dash as an option. */
+export function isRefName(name: string): boolean {
+  return name !== "" && name.length <= LENGTH_MAX && !NOT_IN_NAMES.test(name);
+}
+
+export function isCommitId(text: string): boolean {
+  return COMMIT.test(text);
+}
+
+/** What a git host answers to the first request of a clone, a fetch or a push. */
+interface FirstAnswer {
+  readonly status: number;
+  readonly location: string | undefined;
+}
+
+/**
+ * The address to which the git host redirects after a rename or a transfer of the repository at `url`. Undefined: there
+ * is none, or it is not beside the other repositories of this host, which alone get its keys.
+ */
+export function presentAddressOf(url: string, { location, status }: FirstAnswer): string | undefined {
+  const isRedirect = status >= 300 && status < 400 && location !== undefined;
+  const target = isRedirect ? URL.parse(location, url)?.href : undefined;
+  // The address without owner and name.
+  const root = new URL("../", url).href;
+  if (target?.startsWith(root) !== true) {
+    return undefined;
+  }
+  const [, name = ""] = /^(.+)\.git\/info\/refs(?:\?|$)/.exec(target.slice(root.length)) ?? [];
+  return parseRepositoryName(name) === undefined ? undefined : `${root}${name}.git`;
+}

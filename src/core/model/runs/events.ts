@@ -1,6 +1,6 @@
 import type { RunId } from "../../basics/ids.ts";
 import type { ArtifactBody } from "../workspaces/artifact.ts";
-import type { FileInWorkspace } from "../workspaces/input-paths.ts";
+import type { FileInWorkspace } from "../workspaces/input-file.ts";
 import type { WorkspaceStep } from "../workspaces/workspace.ts";
 import type { AgentUpdate, PermissionRequest, TokenUsage } from "./agent-update.ts";
 import type { ChangedDetails, RunMode, StatusMessage } from "./run.ts";

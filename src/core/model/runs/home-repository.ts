@@ -1,6 +1,5 @@
 import { defined } from "../../basics/defined.ts";
-import { isCommitId } from "../repositories/ref-name.ts";
-import type { RepositoryName } from "../repositories/repository-name.ts";
+import { isCommitId, type RepositoryName } from "../repositories/repository-name.ts";
 import type { Run } from "./run.ts";
 
 /** The repository of the issue or pull request in which a run was requested. */

@@ -1,7 +1,11 @@
 import { defined } from "../../basics/defined.ts";
 import { invalidMember } from "../../basics/errors.ts";
-import { isCommitId, isRefName } from "../repositories/ref-name.ts";
-import { parseRepositoryName, type RepositoryName } from "../repositories/repository-name.ts";
+import {
+  isCommitId,
+  isRefName,
+  parseRepositoryName,
+  type RepositoryName,
+} from "../repositories/repository-name.ts";
 import type { RunConfig } from "./run.ts";
 
 /** The repository that the configuration of a run names. */

@@ -1,5 +1,5 @@
 import { type Skill, type SkillPlace, skillId } from "../skills/skill.ts";
-import { pathToFiles } from "../workspaces/input-paths.ts";
+import { pathToFiles } from "../workspaces/input-file.ts";
 import type { Workspace } from "../workspaces/workspace.ts";
 import type { Run } from "./run.ts";
 

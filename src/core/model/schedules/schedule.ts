@@ -1,7 +1,6 @@
 import type { PrincipalId } from "../../basics/ids.ts";
 import type { TeamRecord } from "../people/team-record.ts";
 import type { RunConfig, RunMode } from "../runs/run.ts";
-import type { NextDue } from "./cron.ts";
 
 /** Starts a run at each due time, in the name of its creator. */
 export interface Schedule extends TeamRecord {
@@ -60,3 +59,9 @@ function withNext(schedule: Schedule, nextRunAt: Date | undefined): Schedule {
 function later(a: Date, b: Date): Date {
   return a > b ? a : b;
 }
+
+/**
+ * The first due time after `after` of a cron expression with five fields, in UTC. Undefined for an invalid expression
+ * and for one that never comes due.
+ */
+export type NextDue = (cron: string, after: Date) => Date | undefined;

@@ -6,13 +6,13 @@ import {
   isSameServer,
   isSealed,
   mapValues,
+  PLACEHOLDER,
   REDACTED,
   SEALED,
   secretValuesOf,
   textAt,
   usedMembersOf,
 } from "./mcp-server.ts";
-import { PLACEHOLDER } from "./require-mcp-servers.ts";
 
 export interface KeptValues {
   /** The configuration that the caller was shown. */

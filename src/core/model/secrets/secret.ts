@@ -1,6 +1,10 @@
+import type { SecretBox } from "../../basics/crypto.ts";
+import { AppError } from "../../basics/errors.ts";
 import type { PrincipalId } from "../../basics/ids.ts";
-import type { Owned } from "../people/ownership.ts";
+import { isTeamOwned, type Owned } from "../people/ownership.ts";
 import type { TeamRecord } from "../people/team-record.ts";
+import type { TeamAccess } from "../repositories/repository-name.ts";
+import type { Run } from "../runs/run.ts";
 
 /** A value that becomes an environment variable of runs. Only the worker of a run can read it. */
 export interface Secret extends TeamRecord, Owned {
@@ -43,4 +47,35 @@ export function problemOfName(name: string): string | undefined {
     return "is a name that the platform keeps for itself";
   }
   return undefined;
+}
+
+/** The value of a secret. Fails with `environment_setup_failed` when it was sealed with an unknown key. */
+export function openSecret(box: Pick<SecretBox, "open">, secret: Secret): string {
+  try {
+    return box.open(secret.sealed, sealOwner(secret));
+  } catch (cause) {
+    throw new AppError("environment_setup_failed", `The secret ${secret.name} cannot be opened.`, {
+      cause,
+      remedy: "Set it anew: it was sealed with another secret key, or its row was changed.",
+    });
+  }
+}
+
+/**
+ * The team secret with which repositories are read and written where no installation of the team may. Only this
+ * process and the gateway use it: it never becomes an environment variable of a run.
+ */
+export const GIT_TOKEN = "GITHUB_TOKEN";
+
+/** The access of a run to repositories. */
+export function teamAccessOf({
+  teamId,
+  secretNames,
+}: Pick<Run, "teamId"> & { readonly secretNames?: Run["secretNames"] | undefined }): TeamAccess {
+  const isLimited = secretNames !== undefined && !secretNames.includes(GIT_TOKEN);
+  return isLimited ? { teamId, withoutTeamToken: true } : { teamId };
+}
+
+export function isGitToken(secret: Owned & Pick<Secret, "name">): boolean {
+  return isTeamOwned(secret) && secret.name === GIT_TOKEN;
 }

@@ -1,3 +1,4 @@
+import { invalidMember } from "../../basics/errors.ts";
 import type { Viewer } from "../people/principal.ts";
 import type { RunSource } from "../runs/sources.ts";
 
@@ -46,4 +47,49 @@ export interface UsageRow {
   readonly runSeconds: number;
   readonly totalTokens: number;
   readonly costUsd: number;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const DAYS_MAX = 366;
+const DAYS_DEFAULT = 30;
+
+export interface UsagePeriod {
+  readonly from: Date;
+  /** Exclusive. */
+  readonly until: Date;
+}
+
+/** The days from `from` to `to`, both included, in UTC. Default: the last thirty days including today. */
+export function usagePeriod(
+  query: { from?: string | undefined; to?: string | undefined },
+  now: Date,
+): UsagePeriod {
+  const last = query.to === undefined ? startOfDay(now) : dayOf("to", query.to);
+  const until = new Date(last.getTime() + DAY_MS);
+  const from =
+    query.from === undefined ? new Date(until.getTime() - DAYS_DEFAULT * DAY_MS) : dayOf("from", query.from);
+  const days = (until.getTime() - from.getTime()) / DAY_MS;
+  if (days < 1) {
+    throw invalidMember("from", "must not be after to");
+  }
+  if (days > DAYS_MAX) {
+    throw invalidMember("from", `must be at most ${DAYS_MAX} days before the end of to`);
+  }
+  return { from, until };
+}
+
+function startOfDay(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / DAY_MS) * DAY_MS);
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Some texts look like a date and are none, such as the 30th of February. */
+function dayOf(path: string, text: string): Date {
+  const day = new Date(`${text}T00:00:00Z`);
+  const isDay = DATE.test(text) && !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+  if (!isDay || day.getUTCFullYear() < 1) {
+    throw invalidMember(path, "must be a date: 2026-03-01");
+  }
+  return day;
 }

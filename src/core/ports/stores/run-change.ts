@@ -4,7 +4,7 @@ import type { RunEventBody } from "../../model/runs/events.ts";
 import type { ChangedDetails, FollowUp, RunProgress } from "../../model/runs/run.ts";
 import type { Notice } from "../../model/threads/notice.ts";
 import type { ThreadBinding } from "../../model/threads/thread.ts";
-import type { WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../../model/webhooks/webhook.ts";
 import type { Artifact } from "../../model/workspaces/artifact.ts";
 import type { InputFile } from "../../model/workspaces/input-file.ts";
 import type { RepositoryChanges } from "../../model/workspaces/repository-changes.ts";

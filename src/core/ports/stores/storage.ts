@@ -1,6 +1,5 @@
 import type { NamedAgent } from "../../model/defaults/named-agent.ts";
-import type { RequestDefaults } from "../../model/defaults/request-defaults.ts";
-import type { RoutingRule } from "../../model/defaults/routing-rule.ts";
+import type { RequestDefaults, RoutingRule } from "../../model/defaults/request-defaults.ts";
 import type { AuditContext } from "../../model/people/audit.ts";
 import type { Policy } from "../../model/policies/policy.ts";
 import type { Schedule } from "../../model/schedules/schedule.ts";

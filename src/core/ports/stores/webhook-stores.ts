@@ -1,14 +1,14 @@
 import type { RunId } from "../../basics/ids.ts";
 import type { RunEvent } from "../../model/runs/events.ts";
 import type { RunDefinition } from "../../model/runs/run.ts";
-import type { StateChangeEvent } from "../../model/webhooks/event-types.ts";
 import type {
   NewWebhookDelivery,
+  StateChangeEvent,
   WebhookDelivery,
   WebhookDeliveryState,
+  WebhookEndpoint,
   WebhookTry,
-} from "../../model/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
+} from "../../model/webhooks/webhook.ts";
 import type { RecordStore } from "./record-store.ts";
 
 /**

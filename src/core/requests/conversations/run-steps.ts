@@ -2,7 +2,7 @@ import type { AgentUpdate, PermissionRequest, ToolCallUpdate } from "../../model
 import type { RunEvent, RunEventBody } from "../../model/runs/events.ts";
 import type { ListedRun } from "../../model/runs/run.ts";
 import { isEnded } from "../../model/runs/states.ts";
-import type { FileInWorkspace } from "../../model/workspaces/input-paths.ts";
+import type { FileInWorkspace } from "../../model/workspaces/input-file.ts";
 import type { ShownFollowUp } from "../../ports/stores/follow-up-store.ts";
 import type { Step } from "./conversation.ts";
 import { StepDraft } from "./step-draft.ts";

@@ -1,7 +1,6 @@
 import { defined } from "../../basics/defined.ts";
 import type { ToolCallUpdate, ToolContent } from "../../model/runs/agent-update.ts";
 import type { ActionCategory, ActionState, Block } from "./conversation.ts";
-import { shortened } from "./shorten.ts";
 
 /** What is known of a tool call. Later updates replace the members that they name. */
 export interface ToolAction {
@@ -95,4 +94,28 @@ function textOf(content: ToolContent): string | undefined {
     default:
       return content satisfies never;
   }
+}
+
+const TEXT_LENGTH_MAX = 16_000;
+
+/** Shortens the input or output of a tool. The raw log has all of it. */
+export function shortened(value: unknown): unknown {
+  if (typeof value === "string") {
+    return shortText(value);
+  }
+  if (typeof value !== "object" || value === null) {
+    return value;
+  }
+  if (Array.isArray(value)) {
+    return value.map(shortened);
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shortened(member)]));
+}
+
+function shortText(text: string): string {
+  if (text.length <= TEXT_LENGTH_MAX) {
+    return text;
+  }
+  const left = text.length - TEXT_LENGTH_MAX;
+  return `${text.slice(0, TEXT_LENGTH_MAX).toWellFormed()}… [${left} characters more in the transcript]`;
 }

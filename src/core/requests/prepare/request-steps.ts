@@ -3,7 +3,7 @@ import type { Digest, SecretBox } from "../../basics/crypto.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import { requireRunRepository } from "../../model/runs/run-repository.ts";
-import { requireMcpServers } from "../../model/secrets/require-mcp-servers.ts";
+import { requireMcpServers } from "../../model/secrets/mcp-server.ts";
 import { withSealedValues } from "../../model/secrets/sealed-values.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
@@ -12,12 +12,10 @@ import type { Storage } from "../../ports/stores/storage.ts";
 import type { RunRules } from "../../team/policies/run-rules.ts";
 import { requireEnvironment } from "../../team/records/environment-service.ts";
 import { routeRequest } from "../routing/route-request.ts";
-import type { SkillFinder } from "../skills/skill-finder.ts";
+import { type SkillFinder, withSkills } from "../skills/skill-finder.ts";
 import { findExecutingAgent } from "./find-executing-agent.ts";
 import type { AgentChoice, NewRun } from "./new-run.ts";
-import { requirePullRequestAccess } from "./require-access.ts";
-import { requireTeamMcpServers } from "./require-team-mcp-servers.ts";
-import { withSkills } from "./with-skills.ts";
+import { requirePullRequestAccess, requireTeamMcpServers } from "./requirements.ts";
 
 export interface RunPreparerDeps extends Pick<RunRules, "policies" | "routing"> {
   readonly storage: Pick<

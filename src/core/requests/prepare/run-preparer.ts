@@ -11,17 +11,16 @@ import {
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import type { Approval, Run, RunConfig, RunDefinition } from "../../model/runs/run.ts";
 import { requireRunRepository } from "../../model/runs/run-repository.ts";
-import { requireMcpServers } from "../../model/secrets/require-mcp-servers.ts";
+import { requireMcpServers } from "../../model/secrets/mcp-server.ts";
 import { type KeptValues, withSealedValues } from "../../model/secrets/sealed-values.ts";
-import type { WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../../model/webhooks/webhook.ts";
 import type { InputFile } from "../../model/workspaces/input-file.ts";
 import { hashed, newApproval, readRequestInputs } from "../../runs/approval.ts";
 import { resolveExecuted } from "../../runs/executed/resolve-executed.ts";
 import { policyEvaluator } from "../../team/policies/run-rules.ts";
 import { type AgentChoice, type NewRun, originOf } from "./new-run.ts";
 import { CONFIG_STEPS, ROUTING_STEPS, type RunPreparerDeps, takeSteps } from "./request-steps.ts";
-import { requirePullRequestAccess } from "./require-access.ts";
-import { requireSandbox } from "./require-sandbox.ts";
+import { requirePullRequestAccess, requireSandbox } from "./requirements.ts";
 
 /** A new run that is routed, has its skill and is allowed. It only has to be stored. */
 export interface PreparedRun {

@@ -1,6 +1,6 @@
 import { defined } from "../../basics/defined.ts";
 import type { NamedAgent } from "../../model/defaults/named-agent.ts";
-import type { RoutingMatch, RoutingRule } from "../../model/defaults/routing-rule.ts";
+import type { RoutingMatch, RoutingRule } from "../../model/defaults/request-defaults.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import { containsOne, isAmong, matchesOneGlob } from "../../model/policies/rule.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";

@@ -4,14 +4,13 @@ import { AppError, invalidMember } from "../../basics/errors.ts";
 import { newId, type PrincipalId } from "../../basics/ids.ts";
 import { isOpenTo, ownedOf } from "../../model/people/ownership.ts";
 import type { Viewer } from "../../model/people/principal.ts";
-import type { NextDue } from "../../model/schedules/cron.ts";
-import { type Schedule, timed } from "../../model/schedules/schedule.ts";
+import { type NextDue, type Schedule, timed } from "../../model/schedules/schedule.ts";
 import type { DueSchedule } from "../../ports/stores/due-schedules.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
-import { requireRoom } from "../../team/records/require-room.ts";
+import { requireEnvironment } from "../../team/records/environment-service.ts";
+import { requireWithinLimits } from "../../team/records/record-limits.ts";
 import { findExecutingAgent } from "../prepare/find-executing-agent.ts";
-import { requireTeamMcpServers } from "../prepare/require-team-mcp-servers.ts";
-import { requireRunEnvironment } from "../prepare/run-environment.ts";
+import { requireTeamMcpServers } from "../prepare/requirements.ts";
 
 export interface ScheduleDeps {
   readonly storage: Pick<
@@ -58,7 +57,7 @@ export class ScheduleService {
     const record = { id: newId(now), ...whose, ...request, createdAt: now, updatedAt: now };
     await this.#requireNamed(record);
     const schedule = timed(record, undefined, due);
-    await requireRoom(storage, "schedules", schedule);
+    await requireWithinLimits(storage, "schedules", schedule);
     await storage.schedules.add(schedule);
     await this.#enqueue(schedule);
     return schedule;
@@ -97,7 +96,7 @@ export class ScheduleService {
     }
     if (edit.config !== undefined) {
       await this.#requireNamed(edited);
-      await requireRoom(storage, "schedules", edited);
+      await requireWithinLimits(storage, "schedules", edited);
     }
     const signed = { ...edited, lastEditorId: viewer.id, updatedAt: clock.now() };
     const schedule = timed(signed, before, { now, nextDue });
@@ -130,7 +129,9 @@ export class ScheduleService {
   async #requireNamed({ agentUid, config, creatorId, teamId }: Schedule): Promise<void> {
     const { storage } = this.#deps;
     const creator = { id: creatorId, teamId, administrator: false };
-    await requireRunEnvironment(storage.environments, { creator, config });
+    if (config.environment_id !== undefined) {
+      await requireEnvironment(storage.environments, creator, config.environment_id);
+    }
     await requireTeamMcpServers(storage.mcpServers, teamId, config, "agent_config");
     const [principal] = await storage.people.getMany([creatorId]);
     await findExecutingAgent(

@@ -1,8 +1,7 @@
 import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { Log } from "../../basics/log.ts";
-import type { NextDue } from "../../model/schedules/cron.ts";
-import { fired, type Schedule } from "../../model/schedules/schedule.ts";
+import { fired, type NextDue, type Schedule } from "../../model/schedules/schedule.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { NewRun } from "../prepare/new-run.ts";
 import type { PreparedRun } from "../prepare/run-preparer.ts";

@@ -1,12 +1,15 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { Viewer } from "../../model/people/principal.ts";
 import { isSameName, type RepositoryName } from "../../model/repositories/repository-name.ts";
-import { teamAccessOf } from "../../model/secrets/git-token.ts";
-import type { Skill } from "../../model/skills/skill.ts";
+import { runRepositoryOf } from "../../model/runs/run-repository.ts";
+import { teamAccessOf } from "../../model/secrets/secret.ts";
+import { type Skill, skillId } from "../../model/skills/skill.ts";
 import { parseSkillSpec, type SkillSpec } from "../../model/skills/skill-spec.ts";
 import { repositoriesOf } from "../../model/workspaces/environment.ts";
 import type { SkillLibrary } from "../../ports/skill-library.ts";
 import type { EnvironmentService } from "../../team/records/environment-service.ts";
+import { type NewRun, secretNamesOf } from "../prepare/new-run.ts";
 
 export interface SkillFinderDeps {
   readonly library: Pick<SkillLibrary, "find">;
@@ -84,4 +87,30 @@ function onlyOne(name: string, candidates: readonly RepositoryName[]): Repositor
 
 function wordsOf({ wanted }: SkillSpec): string {
   return wanted.kind === "name" ? `called "${wanted.name}"` : `at ${wanted.path}`;
+}
+
+/**
+ * Finds the skills that the configuration of a new run names, unless the request brings them. Without a prompt and
+ * without a skill of its own, the first of `skills` is the task.
+ */
+export async function withSkills(finder: Pick<SkillFinder, "find">, request: NewRun): Promise<NewRun> {
+  const { config = {}, creator, namedAgent, prompt } = request;
+  const find = (spec: string) =>
+    finder.find(spec, {
+      viewer: creator,
+      secretNames: secretNamesOf(namedAgent),
+      environmentId: config.environment_id,
+      repository: runRepositoryOf(config),
+    });
+  const skills = request.skills ?? eachOnce(await Promise.all((config.skills ?? []).map(find)));
+  const own =
+    config.skill_spec === undefined ? undefined : (request.skill ?? (await find(config.skill_spec)));
+  const skill = own ?? (prompt.trim() === "" ? skills[0] : undefined);
+  return { ...request, skills, ...defined({ skill }) };
+}
+
+function eachOnce(skills: readonly Skill[]): readonly Skill[] {
+  return skills.filter(
+    (skill, index) => skills.findIndex((each) => skillId(each) === skillId(skill)) === index,
+  );
 }

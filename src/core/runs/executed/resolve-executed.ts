@@ -1,11 +1,12 @@
 import { defined } from "../../basics/defined.ts";
+import { isTeamOwned } from "../../model/people/ownership.ts";
 import type { ExecutedConfig, ExecutedMcpServer } from "../../model/runs/executed-config.ts";
 import type { McpServerConfig, Run, RunDefinition } from "../../model/runs/run.ts";
 import { type McpServer, mcpServerNamed } from "../../model/secrets/mcp-server.ts";
+import type { Secret } from "../../model/secrets/secret.ts";
 import { skillId } from "../../model/skills/skill.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
-import { secretsOf } from "./run-secrets.ts";
 import { findEnvironment, planOf } from "./workspace-plan.ts";
 
 export type ResolveStorage = Pick<Storage, "environments" | "mcpServers" | "secrets">;
@@ -79,4 +80,23 @@ function executedServer(server: McpServerConfig, known: readonly McpServer[]): E
     headers: headers === undefined ? undefined : Object.keys(headers).sort(),
     warpId: team?.id,
   });
+}
+
+/**
+ * The team's secrets that a run may have, and those of its creator. An approved run gets no other than those that its
+ * approver saw.
+ */
+export function secretsOf(
+  all: readonly Secret[],
+  run: Pick<Run, "creatorId" | "executes" | "executorId" | "requesterId" | "secretNames">,
+): { readonly teams: readonly Secret[]; readonly personal: readonly Secret[] } {
+  const { creatorId, executes, executorId, requesterId, secretNames } = run;
+  const approved = all.filter(({ name }) => executes === undefined || executes.secretNames.includes(name));
+  const isOwn = (executorId ?? requesterId ?? secretNames) === undefined;
+  return {
+    teams: approved.filter(
+      (secret) => isTeamOwned(secret) && (secretNames === undefined || secretNames.includes(secret.name)),
+    ),
+    personal: approved.filter(({ ownerId }) => isOwn && ownerId === creatorId),
+  };
 }

@@ -218,7 +218,7 @@ export class KeyService {
     limit: ApiKey | undefined,
   ): Promise<IssuedKey> {
     const { clock, makeKey, storage } = this.#deps;
-    await this.#requireRoom(owner);
+    await this.#requireWithinLimits(owner);
     const { hash, hint, secret } = makeKey();
     const createdAt = clock.now();
     const made = defined({
@@ -238,7 +238,7 @@ export class KeyService {
   }
 
   /** The lock comes first, because otherwise keys that are made at the same time would not be counted. */
-  async #requireRoom({ id, teamId }: Pick<Principal, "id" | "teamId">): Promise<void> {
+  async #requireWithinLimits({ id, teamId }: Pick<Principal, "id" | "teamId">): Promise<void> {
     const { clock, storage } = this.#deps;
     await storage.teams.lock(teamId);
     const keys = (await storage.keys.list(teamId)).filter(({ principalId }) => principalId === id);

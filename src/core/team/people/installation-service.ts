@@ -3,7 +3,7 @@ import type { TeamId } from "../../basics/ids.ts";
 import type { Installation } from "../../model/people/installation.ts";
 import { isOperator, type Viewer } from "../../model/people/principal.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
-import { hasAdministrator, requireTeam } from "./require-team.ts";
+import { hasAdministrator, requireTeam } from "./team-service.ts";
 
 export interface InstallationChanges {
   readonly name?: string;

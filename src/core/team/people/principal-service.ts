@@ -4,7 +4,7 @@ import { AppError } from "../../basics/errors.ts";
 import { newId, type PrincipalId, type TeamId } from "../../basics/ids.ts";
 import type { Principal, PrincipalType, Viewer } from "../../model/people/principal.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
-import { hasAdministrator, requireTeam } from "./require-team.ts";
+import { hasAdministrator, requireTeam } from "./team-service.ts";
 
 export interface NewPrincipal {
   readonly type: PrincipalType;

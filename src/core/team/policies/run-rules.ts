@@ -1,6 +1,6 @@
 import type { Clock } from "../../basics/clock.ts";
 import type { TeamId } from "../../basics/ids.ts";
-import type { RoutingRule } from "../../model/defaults/routing-rule.ts";
+import type { RoutingRule } from "../../model/defaults/request-defaults.ts";
 import type { Viewer } from "../../model/people/principal.ts";
 import { evaluatePolicies, type Verdict } from "../../model/policies/evaluate-policies.ts";
 import type { Policy, PolicyAction, Relation, Role } from "../../model/policies/policy.ts";

@@ -10,7 +10,7 @@ import {
 import { requireImage } from "../../model/workspaces/image-name.ts";
 import type { RecordStore } from "../../ports/stores/record-store.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
-import { requireRoom } from "./require-room.ts";
+import { requireWithinLimits } from "./record-limits.ts";
 
 export const ENVIRONMENT_SORTS = ["last_updated", "name"] as const;
 
@@ -61,7 +61,7 @@ export class EnvironmentService {
       createdAt,
       updatedAt: createdAt,
     };
-    await requireRoom(this.#storage, "environments", environment);
+    await requireWithinLimits(this.#storage, "environments", environment);
     await this.#storage.environments.add(environment);
     return environment;
   }
@@ -74,7 +74,7 @@ export class EnvironmentService {
     }
     const updatedAt = this.#clock.now();
     const environment = { ...before, config, setupFailed: false, lastEditorId: editor.id, updatedAt };
-    await requireRoom(this.#storage, "environments", environment);
+    await requireWithinLimits(this.#storage, "environments", environment);
     if (!(await this.#storage.environments.replace(environment))) {
       throw unknownEnvironment();
     }

@@ -10,13 +10,13 @@ import {
   mapValues,
   openMcpServer,
   REDACTED,
+  requireOwnMcpServer,
   sealMcpServer,
   secretValuesOf,
   textAt,
 } from "../../model/secrets/mcp-server.ts";
-import { requireOwnMcpServer } from "../../model/secrets/require-mcp-servers.ts";
 import { type Storage, UniqueConflict } from "../../ports/stores/storage.ts";
-import { requireRoom } from "./require-room.ts";
+import { requireWithinLimits } from "./record-limits.ts";
 
 export interface McpServerServiceDeps {
   readonly storage: Pick<Storage, "mcpServers" | "teams">;
@@ -59,7 +59,7 @@ export class McpServerService {
     const place = { id: newId(createdAt), teamId };
     const sealed = sealMcpServer(box, place, withKeptValues(config, {}));
     const server = { ...place, ...edit, ...sealed, creatorId, createdAt, updatedAt: createdAt };
-    await requireRoom(storage, "mcpServers", server);
+    await requireWithinLimits(storage, "mcpServers", server);
     await withFreeName(() => storage.mcpServers.add(server));
     return server;
   }
@@ -70,7 +70,7 @@ export class McpServerService {
     const { description: _description, ...before } = await this.get(viewer, id);
     const whole = withKeptValues(config, openMcpServer(box, before));
     const server = { ...before, ...edit, ...sealMcpServer(box, before, whole), updatedAt: clock.now() };
-    await requireRoom(storage, "mcpServers", server);
+    await requireWithinLimits(storage, "mcpServers", server);
     // Another write may have changed the values that are kept.
     if (!(await withFreeName(() => storage.mcpServers.replace(server, before.updatedAt)))) {
       throw new AppError("conflict", "The MCP server was changed or deleted at the same time.", {

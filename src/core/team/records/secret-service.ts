@@ -4,16 +4,19 @@ import { AppError } from "../../basics/errors.ts";
 import { newId } from "../../basics/ids.ts";
 import { isTeamOwned, type Owned, ownerOf } from "../../model/people/ownership.ts";
 import type { Viewer } from "../../model/people/principal.ts";
-import { isGitToken } from "../../model/secrets/git-token.ts";
+import type { TeamAccess } from "../../model/repositories/repository-name.ts";
 import {
+  isGitToken,
+  openSecret,
   PERSONAL_SECRETS_BYTES_MAX,
   problemOfName,
   type Secret,
   sealOwner,
   TEAM_SECRETS_BYTES_MAX,
 } from "../../model/secrets/secret.ts";
+import type { RecordStore } from "../../ports/stores/record-store.ts";
 import { type Storage, UniqueConflict } from "../../ports/stores/storage.ts";
-import { requireRoom } from "./require-room.ts";
+import { requireWithinLimits } from "./record-limits.ts";
 
 export interface SecretServiceDeps {
   readonly storage: Pick<Storage, "secrets" | "teams">;
@@ -90,7 +93,7 @@ export class SecretService {
     const id = newId(createdAt);
     const sealed = this.#seal(place, value);
     const secret = { id, ...place, sealed, editorId, createdAt, updatedAt: createdAt };
-    await this.#requireRoom(secret, 0);
+    await this.#requireWithinLimits(secret, 0);
     await this.#deps.storage.secrets.add(secret);
     return secret;
   }
@@ -98,7 +101,7 @@ export class SecretService {
   async #replace(before: Secret, editor: Viewer, value: string): Promise<Secret> {
     const sealed = this.#seal(before, value);
     const secret = { ...before, sealed, editorId: editor.id, updatedAt: this.#deps.clock.now() };
-    await this.#requireRoom(secret, this.#bytesOf(before));
+    await this.#requireWithinLimits(secret, this.#bytesOf(before));
     if (!(await this.#deps.storage.secrets.replace(secret))) {
       throw unknownSecret();
     }
@@ -106,9 +109,9 @@ export class SecretService {
   }
 
   /** Refuses what no run could take. A secret may always become shorter. */
-  async #requireRoom(secret: Secret, bytesBefore: number): Promise<void> {
+  async #requireWithinLimits(secret: Secret, bytesBefore: number): Promise<void> {
     const { storage } = this.#deps;
-    await requireRoom(storage, "secrets", secret);
+    await requireWithinLimits(storage, "secrets", secret);
     const bytes = this.#bytesOf(secret);
     if (bytes <= bytesBefore || isGitToken(secret)) {
       return;
@@ -157,4 +160,20 @@ function inOrder(left: Secret, right: Secret): number {
 
 function unknownSecret(): AppError {
   return new AppError("resource_not_found", "There is no such secret.");
+}
+
+/** The token of a team; undefined if it has none, or must not use it. */
+export type FindGitToken = (access: TeamAccess) => Promise<string | undefined>;
+
+export function createGitTokens(
+  secrets: Pick<RecordStore<Secret>, "list">,
+  box: Pick<SecretBox, "open">,
+): FindGitToken {
+  return async ({ teamId, withoutTeamToken }) => {
+    if (withoutTeamToken === true) {
+      return undefined;
+    }
+    const secret = (await secrets.list(teamId)).find(isGitToken);
+    return secret && openSecret(box, secret);
+  };
 }

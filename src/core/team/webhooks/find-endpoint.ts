@@ -1,6 +1,6 @@
 import { AppError } from "../../basics/errors.ts";
 import type { TeamId } from "../../basics/ids.ts";
-import type { WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../../model/webhooks/webhook.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 
 /** An endpoint of the team. Endpoints of other teams are not found. */

@@ -2,7 +2,7 @@ import type { SecretBox } from "../../basics/crypto.ts";
 import { invalidMember } from "../../basics/errors.ts";
 import { newId } from "../../basics/ids.ts";
 import type { RunDefinition } from "../../model/runs/run.ts";
-import { secretOwner, type WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
+import { secretOwner, type WebhookEndpoint } from "../../model/webhooks/webhook.ts";
 import type { WebhookClient } from "../../ports/webhook-client.ts";
 
 export interface RunWebhookInput {

@@ -1,8 +1,7 @@
 import type { Clock } from "../../basics/clock.ts";
 import { AppError } from "../../basics/errors.ts";
 import { newId, type RunId, type TeamId } from "../../basics/ids.ts";
-import type { WebhookDelivery } from "../../model/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
+import type { WebhookDelivery, WebhookEndpoint } from "../../model/webhooks/webhook.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type {
   ReplayedDeliveries,

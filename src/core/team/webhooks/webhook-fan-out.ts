@@ -1,8 +1,6 @@
 import { newId, type TeamId } from "../../basics/ids.ts";
 import type { Log } from "../../basics/log.ts";
-import { typeOf } from "../../model/webhooks/event-types.ts";
-import type { NewWebhookDelivery } from "../../model/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
+import { type NewWebhookDelivery, typeOf, type WebhookEndpoint } from "../../model/webhooks/webhook.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { LogPart, VisibleEvent, VisibleRun } from "../../ports/stores/webhook-stores.ts";
 import { type MessageTools, runMessage } from "./webhook-message.ts";

@@ -1,9 +1,12 @@
 import { defined } from "../../basics/defined.ts";
 import type { RunDefinition, StatusMessage } from "../../model/runs/run.ts";
 import { patchLink, type RunOutcome } from "../../model/runs/run-outcome.ts";
-import { type StateChangeEvent, typeOf } from "../../model/webhooks/event-types.ts";
-import type { WebhookMessage } from "../../model/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../model/webhooks/webhook-endpoint.ts";
+import {
+  type StateChangeEvent,
+  typeOf,
+  type WebhookEndpoint,
+  type WebhookMessage,
+} from "../../model/webhooks/webhook.ts";
 import type { VisibleEvent, VisibleRun } from "../../ports/stores/webhook-stores.ts";
 
 export interface MessageTools {

@@ -1,12 +1,11 @@
 import type { Clock } from "../../basics/clock.ts";
 import type { SecretBox } from "../../basics/crypto.ts";
 import type { Log } from "../../basics/log.ts";
-import { secretOwner, validSecrets } from "../../model/webhooks/webhook-endpoint.ts";
+import { secretOwner, validSecrets } from "../../model/webhooks/webhook.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { TakenWebhook } from "../../ports/stores/webhook-stores.ts";
 import type { WebhookAnswer, WebhookClient } from "../../ports/webhook-client.ts";
-import { completeTry } from "./complete-try.ts";
-import { type Outcome, requestedPauseMs } from "./decide-outcome.ts";
+import { completeTry, type Outcome, requestedPauseMs } from "./complete-try.ts";
 
 export interface WebhookSenderDeps {
   readonly storage: Pick<Storage, "atomically" | "webhooks">;

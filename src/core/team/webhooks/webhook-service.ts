@@ -3,12 +3,12 @@ import type { SecretBox } from "../../basics/crypto.ts";
 import { defined } from "../../basics/defined.ts";
 import { AppError, invalidMember } from "../../basics/errors.ts";
 import { newId, type PrincipalId, type TeamId } from "../../basics/ids.ts";
-import type { WebhookEventType } from "../../model/webhooks/event-types.ts";
 import {
   newWebhookSecret,
   secretOwner,
   type WebhookEndpoint,
-} from "../../model/webhooks/webhook-endpoint.ts";
+  type WebhookEventType,
+} from "../../model/webhooks/webhook.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { WebhookClient } from "../../ports/webhook-client.ts";
 import { lockEndpoint } from "./find-endpoint.ts";

@@ -6,7 +6,7 @@ import type { NamedFinding } from "../../ports/check.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { Authorization } from "../../ports/thread-adapter.ts";
 import type { RequestDefaultsService } from "../../requests/routing/request-defaults-service.ts";
-import { createSignInLink, type LinkRequest, type SignInLinkDeps } from "../../team/keys/sign-in-link.ts";
+import { createSignInLink, type LinkRequest, type SignInLinkDeps } from "../../team/keys/sign-in-service.ts";
 import { admitAuthor } from "./admit-message.ts";
 import type { InboxDeps } from "./message-context.ts";
 import { refusalText } from "./message-results.ts";

@@ -1,6 +1,9 @@
 import { defined } from "../../basics/defined.ts";
-import { isCommitId } from "../../model/repositories/ref-name.ts";
-import { isSameRepository, type RepositoryName } from "../../model/repositories/repository-name.ts";
+import {
+  isCommitId,
+  isSameRepository,
+  type RepositoryName,
+} from "../../model/repositories/repository-name.ts";
 import { homeRepositoryOf, isPatchOnly } from "../../model/runs/home-repository.ts";
 import type { PullRequestSetting, Run } from "../../model/runs/run.ts";
 import { type RunRepository, runRepositoryOf } from "../../model/runs/run-repository.ts";

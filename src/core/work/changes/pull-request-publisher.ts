@@ -5,7 +5,7 @@ import { isNameTaken, remedyOf } from "../../model/repositories/host-words.ts";
 import { isSameRepository, type RepositoryName } from "../../model/repositories/repository-name.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
-import { teamAccessOf } from "../../model/secrets/git-token.ts";
+import { teamAccessOf } from "../../model/secrets/secret.ts";
 import type { ArtifactBody } from "../../model/workspaces/artifact.ts";
 import type { BranchPush, PushedWork } from "../../ports/change-tracker.ts";
 import type { PushedBranch } from "../../ports/gateway.ts";

@@ -3,7 +3,7 @@ import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import { isSameRepository } from "../../model/repositories/repository-name.ts";
 import { homeRepositoryOf, isPatchOnly } from "../../model/runs/home-repository.ts";
 import type { McpServerConfig, Run } from "../../model/runs/run.ts";
-import { teamAccessOf } from "../../model/secrets/git-token.ts";
+import { teamAccessOf } from "../../model/secrets/secret.ts";
 import type { PreparedWorkspace, WorkspacePlan, WorkspaceStep } from "../../model/workspaces/workspace.ts";
 import type { Gateway, GatewayGrant, RepositoryGrant } from "../../ports/gateway.ts";
 import type { RunWorkspace } from "../../ports/workspace-provider.ts";

@@ -3,12 +3,11 @@ import { AppError } from "../../basics/errors.ts";
 import { isTeamOwned } from "../../model/people/ownership.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import type { McpServerConfig, Run, RunConfig } from "../../model/runs/run.ts";
-import { isGitToken } from "../../model/secrets/git-token.ts";
-import { mcpServerNamed, openMcpServer } from "../../model/secrets/mcp-server.ts";
-import { openSecret } from "../../model/secrets/open-secret.ts";
-import { PLACEHOLDER } from "../../model/secrets/require-mcp-servers.ts";
+import { mcpServerNamed, openMcpServer, PLACEHOLDER } from "../../model/secrets/mcp-server.ts";
 import { openValues } from "../../model/secrets/sealed-values.ts";
 import {
+  isGitToken,
+  openSecret,
   PERSONAL_SECRETS_BYTES_MAX,
   type Secret,
   TEAM_SECRETS_BYTES_MAX,
@@ -17,7 +16,7 @@ import type { ShownPath } from "../../model/workspaces/workspace.ts";
 import type { Redactor, RunRedactors } from "../../ports/redactor.ts";
 import type { PeopleStore } from "../../ports/stores/people-stores.ts";
 import type { McpServerStore, RecordStore } from "../../ports/stores/record-store.ts";
-import { secretsOf } from "../../runs/executed/run-secrets.ts";
+import { secretsOf } from "../../runs/executed/resolve-executed.ts";
 import { approvedServer } from "./approved-server.ts";
 
 export interface RunSecretsDeps {

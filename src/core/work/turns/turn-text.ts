@@ -1,7 +1,7 @@
 import type { AgentUpdate } from "../../model/runs/agent-update.ts";
 import type { FollowUp, Run, RunMode } from "../../model/runs/run.ts";
 import { requestOf } from "../../model/runs/skill-in-run.ts";
-import { type FileInWorkspace, pathToFiles } from "../../model/workspaces/input-paths.ts";
+import { type FileInWorkspace, pathToFiles } from "../../model/workspaces/input-file.ts";
 import type { Workspace } from "../../model/workspaces/workspace.ts";
 import type { PromptMode } from "../../ports/agent-runner.ts";
 

@@ -1,7 +1,7 @@
 import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { McpServerConfig } from "../../model/runs/run.ts";
-import { PLACEHOLDER } from "../../model/secrets/require-mcp-servers.ts";
+import { PLACEHOLDER } from "../../model/secrets/mcp-server.ts";
 import type { AgentStart } from "../../ports/agent-runner.ts";
 import type { GatewayGrant } from "../../ports/gateway.ts";
 import type { OpenedSecrets } from "../secrets/run-secrets.ts";

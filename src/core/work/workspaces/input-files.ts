@@ -1,10 +1,11 @@
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
-import type { FollowUpFile, InputFile } from "../../model/workspaces/input-file.ts";
 import {
   type FileInWorkspace,
+  type FollowUpFile,
   fileInWorkspace,
   filesInWorkspace,
-} from "../../model/workspaces/input-paths.ts";
+  type InputFile,
+} from "../../model/workspaces/input-file.ts";
 import type { PromptImage } from "../../ports/agent-runner.ts";
 import type { InitialContents } from "../../ports/workspace-provider.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";

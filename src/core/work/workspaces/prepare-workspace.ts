@@ -3,7 +3,7 @@ import { AppError } from "../../basics/errors.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import type { Run } from "../../model/runs/run.ts";
 import { type PlacedSkill, placedSkills } from "../../model/runs/skill-in-run.ts";
-import { teamAccessOf } from "../../model/secrets/git-token.ts";
+import { teamAccessOf } from "../../model/secrets/secret.ts";
 import type { SkillFiles } from "../../model/skills/skill.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
 import type { PreparedWorkspace } from "../../model/workspaces/workspace.ts";

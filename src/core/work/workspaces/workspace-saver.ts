@@ -6,7 +6,7 @@ import type { Log } from "../../basics/log.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { Artifact, ArtifactBody } from "../../model/workspaces/artifact.ts";
-import { mimeTypeOf } from "../../model/workspaces/mime-types.ts";
+import { mimeTypeOf } from "../../model/workspaces/artifact.ts";
 import type { RepositoryChanges } from "../../model/workspaces/repository-changes.ts";
 import type {
   Collected,

@@ -1,5 +1,5 @@
 import type { RunId } from "../../../../src/core/basics/ids.ts";
-import type { WebhookEndpoint } from "../../../../src/core/model/webhooks/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../../../../src/core/model/webhooks/webhook.ts";
 import { RUN_DELETED } from "../../../../src/core/ports/stores/idempotency-store.ts";
 import type { Tables } from "./tables.ts";
 import { ENDPOINTS } from "./webhooks/webhook-table.ts";

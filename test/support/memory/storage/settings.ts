@@ -1,4 +1,4 @@
-import type { RoutingRule } from "../../../../src/core/model/defaults/routing-rule.ts";
+import type { RoutingRule } from "../../../../src/core/model/defaults/request-defaults.ts";
 import type { Principal } from "../../../../src/core/model/people/principal.ts";
 import type { Policy } from "../../../../src/core/model/policies/policy.ts";
 import type { Schedule } from "../../../../src/core/model/schedules/schedule.ts";

@@ -17,7 +17,7 @@ import type {
   NewWebhookDelivery,
   WebhookDeliveryState,
   WebhookTry,
-} from "../../../../src/core/model/webhooks/webhook-delivery.ts";
+} from "../../../../src/core/model/webhooks/webhook.ts";
 import type { LiveWorker } from "../../../../src/core/model/workers/worker.ts";
 import type { Artifact } from "../../../../src/core/model/workspaces/artifact.ts";
 import type { InputFile } from "../../../../src/core/model/workspaces/input-file.ts";

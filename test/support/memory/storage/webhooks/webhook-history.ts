@@ -1,4 +1,4 @@
-import type { WebhookDelivery } from "../../../../../src/core/model/webhooks/webhook-delivery.ts";
+import type { WebhookDelivery } from "../../../../../src/core/model/webhooks/webhook.ts";
 import { CHANNELS } from "../../../../../src/core/ports/pubsub.ts";
 import type {
   ReplayedDeliveries,

@@ -1,5 +1,4 @@
-import type { NewWebhookDelivery } from "../../../../../src/core/model/webhooks/webhook-delivery.ts";
-import type { WebhookEndpoint } from "../../../../../src/core/model/webhooks/webhook-endpoint.ts";
+import type { NewWebhookDelivery, WebhookEndpoint } from "../../../../../src/core/model/webhooks/webhook.ts";
 import { CHANNELS } from "../../../../../src/core/ports/pubsub.ts";
 import type {
   CompletedTry,

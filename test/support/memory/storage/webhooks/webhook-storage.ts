@@ -1,6 +1,5 @@
 import type { RunEvent } from "../../../../../src/core/model/runs/events.ts";
-import { isStateChange } from "../../../../../src/core/model/webhooks/event-types.ts";
-import type { WebhookEndpoint } from "../../../../../src/core/model/webhooks/webhook-endpoint.ts";
+import { isStateChange, type WebhookEndpoint } from "../../../../../src/core/model/webhooks/webhook.ts";
 import type { RecordStore } from "../../../../../src/core/ports/stores/record-store.ts";
 import type {
   LogPart,

@@ -1,4 +1,4 @@
-import type { WebhookEndpoint } from "../../../../../src/core/model/webhooks/webhook-endpoint.ts";
+import type { WebhookEndpoint } from "../../../../../src/core/model/webhooks/webhook.ts";
 import type { Tables, WebhookRow } from "../tables.ts";
 
 /** What endpoints are called among the records. */

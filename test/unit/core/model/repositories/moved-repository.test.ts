@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { presentAddressOf } from "../../../../../src/core/model/repositories/moved-repository.ts";
+import { presentAddressOf } from "../../../../../src/core/model/repositories/repository-name.ts";
 
 const URL_OF = "https://git.example/hosted/acme/widgets.git";
 const QUERY = "info/refs?service=git-receive-pack";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { usagePeriod } from "../../../../../src/core/model/usage/usage-period.ts";
+import { usagePeriod } from "../../../../../src/core/model/usage/usage.ts";
 
 const NOW = new Date("2026-03-15T13:14:15Z");
 const day = (text: string) => new Date(`${text}T00:00:00Z`);

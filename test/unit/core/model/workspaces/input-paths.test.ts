@@ -3,7 +3,7 @@ import {
   cleanFileName,
   filesInWorkspace,
   pathToFiles,
-} from "../../../../../src/core/model/workspaces/input-paths.ts";
+} from "../../../../../src/core/model/workspaces/input-file.ts";
 
 test.each([
   ["report.pdf", "report.pdf"],

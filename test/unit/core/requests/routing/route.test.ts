@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RoutingMatch } from "../../../../../src/core/model/defaults/routing-rule.ts";
+import type { RoutingMatch } from "../../../../../src/core/model/defaults/request-defaults.ts";
 import {
   type RoutedRequest,
   route,

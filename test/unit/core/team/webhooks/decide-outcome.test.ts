@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decideOutcome, type Tried } from "../../../../../src/core/team/webhooks/decide-outcome.ts";
+import { decideOutcome, type Tried } from "../../../../../src/core/team/webhooks/complete-try.ts";
 import { answered } from "./webhook-harness.ts";
 
 const now = new Date("2026-03-06T12:00:00.000Z");

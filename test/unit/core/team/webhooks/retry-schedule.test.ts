@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { pauseAfter, RETRY_PAUSES_MS } from "../../../../../src/core/team/webhooks/retry-schedule.ts";
+import { pauseAfter, RETRY_PAUSES_MS } from "../../../../../src/core/team/webhooks/complete-try.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { newId, type RunId, type TeamId } from "../../../../../src/core/basics/ids.ts";
 import type { RunEventBody } from "../../../../../src/core/model/runs/events.ts";
 import { RUN_STATES } from "../../../../../src/core/model/runs/states.ts";
-import type { NewWebhookDelivery } from "../../../../../src/core/model/webhooks/webhook-delivery.ts";
+import type { NewWebhookDelivery } from "../../../../../src/core/model/webhooks/webhook.ts";
 import { WebhookHarness } from "./webhook-harness.ts";
 
 let harness: WebhookHarness;

@@ -3,11 +3,11 @@ import { newId, type RunId } from "../../../../../src/core/basics/ids.ts";
 import type { Log } from "../../../../../src/core/basics/log.ts";
 import type { RunEventBody } from "../../../../../src/core/model/runs/events.ts";
 import type { Run, RunDefinition } from "../../../../../src/core/model/runs/run.ts";
-import type { NewWebhookDelivery } from "../../../../../src/core/model/webhooks/webhook-delivery.ts";
 import {
+  type NewWebhookDelivery,
   secretOwner,
   type WebhookEndpoint,
-} from "../../../../../src/core/model/webhooks/webhook-endpoint.ts";
+} from "../../../../../src/core/model/webhooks/webhook.ts";
 import type { Storage } from "../../../../../src/core/ports/stores/storage.ts";
 import type { TriedWebhook } from "../../../../../src/core/ports/stores/webhook-stores.ts";
 import type {

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { newId, type RunId } from "../../../../../src/core/basics/ids.ts";
-import { WEBHOOK_EVENT_TYPES } from "../../../../../src/core/model/webhooks/event-types.ts";
 import {
   secretOwner,
+  WEBHOOK_EVENT_TYPES,
   type WebhookEndpoint,
-} from "../../../../../src/core/model/webhooks/webhook-endpoint.ts";
-import { RETRY_PAUSES_MS } from "../../../../../src/core/team/webhooks/retry-schedule.ts";
+} from "../../../../../src/core/model/webhooks/webhook.ts";
+import { RETRY_PAUSES_MS } from "../../../../../src/core/team/webhooks/complete-try.ts";
 import { quiet } from "../../../../support/manual-clock.ts";
 import { answered, hangs, WebhookHarness } from "./webhook-harness.ts";
 

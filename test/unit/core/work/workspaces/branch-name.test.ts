@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunId } from "../../../../../src/core/basics/ids.ts";
-import { isRefName } from "../../../../../src/core/model/repositories/ref-name.ts";
+import { isRefName } from "../../../../../src/core/model/repositories/repository-name.ts";
 import { branchOf } from "../../../../../src/core/work/workspaces/branch-name.ts";
 
 const id = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d70" as RunId;

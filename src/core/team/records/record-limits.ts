@@ -22,7 +22,7 @@ type Kind = keyof typeof KINDS;
  * the memory of the server. `storage` must be inside a transaction: until it ends, no other member of the team stores
  * a record. The lock comes first, because otherwise the list could lack what was stored meanwhile.
  */
-export async function requireRoom<K extends Kind>(
+export async function requireWithinLimits<K extends Kind>(
   storage: Pick<Storage, K | "teams">,
   kind: K,
   record: TeamRecord,

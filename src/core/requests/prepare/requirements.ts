@@ -1,0 +1,109 @@
+import { AppError } from "../../basics/errors.ts";
+import type { TeamId } from "../../basics/ids.ts";
+import type { RunConfig, RunDefinition } from "../../model/runs/run.ts";
+import { runRepositoryOf } from "../../model/runs/run-repository.ts";
+import { mcpServerNamed } from "../../model/secrets/mcp-server.ts";
+import { GIT_TOKEN, teamAccessOf } from "../../model/secrets/secret.ts";
+import { hasImages, isRestricted, type LiveWorker } from "../../model/workers/worker.ts";
+import type { PullRequests } from "../../ports/pull-requests.ts";
+import type { McpServerStore } from "../../ports/stores/record-store.ts";
+import type { WorkerStore } from "../../ports/stores/worker-store.ts";
+import { type AgentChoice, type NewRun, secretNamesOf } from "./new-run.ts";
+
+/**
+ * Rejects a configuration with a pull request that the team could not open, before the work is done. `member` is the
+ * caller's name for the configuration.
+ */
+export async function requirePullRequestAccess(
+  pullRequests: Pick<PullRequests, "isAllowed">,
+  { config = {}, creator, namedAgent }: Pick<NewRun, "config" | "creator" | "namedAgent">,
+  member: string,
+): Promise<void> {
+  const repository = runRepositoryOf(config);
+  const setting = config.pull_request ?? "off";
+  if (repository === undefined || setting === "off") {
+    return;
+  }
+  const { name, owner } = repository;
+  const secretNames = secretNamesOf(namedAgent);
+  if (
+    await pullRequests.isAllowed({ owner, name, ...teamAccessOf({ teamId: creator.teamId, secretNames }) })
+  ) {
+    return;
+  }
+  const message = `Your team has no credentials to open a pull request in ${owner}/${name}.`;
+  throw new AppError("integration_not_configured", message, {
+    remedy: `Install this server's app in ${owner}/${name}, or set the team secret ${GIT_TOKEN}.`,
+    issues: [{ path: `${member}.pull_request`, message: "needs credentials for the repository" }],
+  });
+}
+
+/** Throws `resource_not_found` if the configuration names a server that the team does not have. */
+export async function requireTeamMcpServers(
+  store: McpServerStore,
+  teamId: TeamId,
+  { mcp_servers: servers = {} }: RunConfig,
+  member = "config",
+): Promise<void> {
+  const named = Object.entries(servers).filter(([, { warp_id }]) => warp_id !== undefined);
+  const known = named.length === 0 ? [] : await store.list(teamId);
+  for (const [name, { warp_id: warpId = "" }] of named) {
+    if (mcpServerNamed(known, warpId) === undefined) {
+      const path = `${member}.mcp_servers.${name}.warp_id`;
+      throw new AppError(
+        "resource_not_found",
+        `MCP server "${name}" names "${warpId}", which does not exist.`,
+        {
+          issues: [{ path, message: "must be the uid or the name of an MCP server of the team" }],
+          remedy: "GET /api/v1/agent/mcp-servers lists the MCP servers of the team.",
+        },
+      );
+    }
+  }
+}
+
+/**
+ * Rejects a run whose agent needs a sandbox, or whose environment has an image, while no worker that could take the run
+ * has it. Without any worker the run is accepted, because such a worker may start later.
+ */
+export async function requireSandbox(
+  workers: Pick<WorkerStore, "listLive">,
+  agents: AgentChoice,
+  run: RunDefinition,
+  image: string | undefined,
+): Promise<void> {
+  const needsSandbox = run.preparesOnly !== true && agents.needsSandbox(run.agent);
+  if (!needsSandbox && image === undefined) {
+    return;
+  }
+  const { worker_host: host } = run.config;
+  const live = await workers.listLive();
+  const able = live.filter((worker) => host === undefined || worker.host === host);
+  if (able.length === 0) {
+    return;
+  }
+  if (needsSandbox && able.every(isRestricted)) {
+    throw noSandbox(run.agent);
+  }
+  if (image !== undefined && !able.some(hasImages)) {
+    throw noImages(image, able);
+  }
+}
+
+function noSandbox(agent: string): AppError {
+  return new AppError("invalid_request", `The agent ${agent} needs a sandbox, and no worker has one.`, {
+    remedy:
+      "Install bubblewrap or docker where the worker runs. Or set ERRAND_SANDBOX=local there, which lets every run read and change the worker's files and keys.",
+    issues: [{ path: "config.harness.type", message: "needs a sandbox, and no worker has one" }],
+  });
+}
+
+function noImages(image: string, able: readonly LiveWorker[]): AppError {
+  const names = [...new Set(able.map(({ sandbox }) => sandbox.name))].join(", ");
+  const message = `The environment wants the image ${image}, and no worker for this run has images (sandboxes: ${names}).`;
+  return new AppError("invalid_request", message, {
+    remedy:
+      "Start a worker with ERRAND_SANDBOX=docker, name its worker_host, or take the image out of the environment.",
+    issues: [{ path: "config.environment_id", message: "has an image, and no worker has images" }],
+  });
+}
