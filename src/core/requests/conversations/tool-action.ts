@@ -99,7 +99,7 @@ function textOf(content: ToolContent): string | undefined {
 const TEXT_LENGTH_MAX = 16_000;
 
 /** Shortens the input or output of a tool. The raw log has all of it. */
-export function shortened(value: unknown): unknown {
+function shortened(value: unknown): unknown {
   if (typeof value === "string") {
     return shortText(value);
   }
