@@ -2,18 +2,10 @@ import { AppError, type ErrorOptions } from "../core/basics/errors.ts";
 import type { RunConfig } from "../core/model/runs/run.ts";
 import type { AgentChoice } from "../core/requests/prepare/new-run.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
+import { defaultModelFor, missingFor, modelFor } from "./agent-models.ts";
 import type { AgentSetting } from "./agent-settings.ts";
 import type { AgentCatalogue } from "./catalogue.ts";
-import {
-  defaultModelFor,
-  hasCompatible,
-  type ModelServers,
-  missingFor,
-  modelFor,
-  PROVIDER_VARIABLES,
-  type Provider,
-  placeModel,
-} from "./models.ts";
+import { hasCompatible, type ModelServers, PROVIDER_VARIABLES, type Provider, placeModel } from "./models.ts";
 
 export interface AgentChooserOptions {
   readonly catalogue: AgentCatalogue;

@@ -2,10 +2,10 @@ import { defined } from "../core/basics/defined.ts";
 import type { AgentCatalogueView, AgentModel, CatalogueEntry } from "../core/ports/agent-catalogue.ts";
 import { defaultAgentName } from "./agent-chooser.ts";
 import type { AgentDefinition, AgentPrograms } from "./agent-definition.ts";
+import { defaultModelFor, missingFor, modelsOf } from "./agent-models.ts";
 import type { AgentSetting } from "./agent-settings.ts";
 import type { AgentCatalogue } from "./catalogue.ts";
 import type { ModelServers } from "./models.ts";
-import { defaultModelFor, missingFor, modelsOf } from "./models.ts";
 
 export interface CatalogueViewOptions {
   readonly catalogue: AgentCatalogue;

@@ -1,9 +1,9 @@
 import { createAgentChooser, defaultAgentName } from "../agents/agent-chooser.ts";
+import { defaultModelFor } from "../agents/agent-models.ts";
 import { type AgentCatalogue, createCatalogue } from "../agents/catalogue.ts";
 import { createCatalogueView } from "../agents/catalogue-view.ts";
 import { type CompatibleServer, chooseModel, listModels } from "../agents/compatible-models.ts";
 import { AgentInstaller } from "../agents/install/agent-installer.ts";
-import { defaultModelFor } from "../agents/models.ts";
 import type { Config } from "../config/config.ts";
 import { AppError } from "../core/basics/errors.ts";
 import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";

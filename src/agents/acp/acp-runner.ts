@@ -7,9 +7,9 @@ import type { AgentObserver, AgentRunner, AgentSession, AgentStart } from "../..
 import type { Gateway } from "../../core/ports/gateway.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import type { AgentDefinition, AgentLaunch, AgentPrograms } from "../agent-definition.ts";
+import { defaultModelFor, modelFor } from "../agent-models.ts";
 import { type CompatibleServer, chooseModel, listModels } from "../compatible-models.ts";
 import type { ModelServers, PlacedModel } from "../models.ts";
-import { defaultModelFor, modelFor } from "../models.ts";
 import { AcpSession } from "./acp-session.ts";
 import { toAppError } from "./agent-error.ts";
 import { AgentProcess, agentCommand } from "./agent-process.ts";
