@@ -47,13 +47,9 @@ async function deleteThreadTraces(tx: Tx, runId: string): Promise<void> {
   await tx.$queryRaw`
     SELECT FROM threads WHERE id IN (SELECT thread_id FROM thread_runs WHERE run_id = ${runId}::uuid)
     ORDER BY id FOR UPDATE`;
-  // Notices of the version before name no run, but its card is found by its key.
   await tx.$executeRaw`
     WITH gone AS (
-      DELETE FROM outbox_deliveries WHERE run_id = ${runId}::uuid
-        OR message_key = 'card:' || ${runId} AND thread_id IN (
-          SELECT thread_id FROM thread_runs WHERE run_id = ${runId}::uuid)
-      RETURNING thread_id, message_key)
+      DELETE FROM outbox_deliveries WHERE run_id = ${runId}::uuid RETURNING thread_id, message_key)
     DELETE FROM receipts USING gone
     WHERE receipts.thread_id = gone.thread_id AND receipts.message_key = gone.message_key`;
   await tx.thread.updateMany({ where: { runId }, data: { runId: null } });

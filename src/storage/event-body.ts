@@ -1,6 +1,4 @@
 import type { RunEventBody, RunEventKind } from "../core/model/runs/events.ts";
-import type { StatusMessage } from "../core/model/runs/run.ts";
-import { withCurrentCode } from "./former-error-codes.ts";
 import { invalidJson } from "./rows.ts";
 
 type RequiredMembers<T> = { [Member in keyof T]-?: object extends Pick<T, Member> ? never : Member }[keyof T];
@@ -74,17 +72,9 @@ const REQUIRED_BY_KIND: ReadonlyMap<string, readonly (readonly [member: string, 
 export function parseEventBody(stored: unknown, runId: string, seq: number): RunEventBody {
   const invalidAt = findInvalid(stored);
   if (invalidAt === undefined) {
-    return current(stored as RunEventBody);
+    return stored as RunEventBody;
   }
   throw invalidJson({ table: "run_events", id: `${runId}, ${seq}`, column: "body" }, invalidAt);
-}
-
-/** The status message of a change of state may have a code of an earlier version. */
-function current(body: RunEventBody): RunEventBody {
-  if (body.kind !== "run.state" || body.status === undefined) {
-    return body;
-  }
-  return { ...body, status: withCurrentCode(body.status) as StatusMessage };
 }
 
 /** The path of what does not fit. */

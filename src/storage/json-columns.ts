@@ -50,14 +50,12 @@ import { ARTIFACT_TYPES, type ArtifactBody } from "../core/model/workspaces/arti
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../core/model/workspaces/environment.ts";
 import { type FollowUpFile, INPUT_KINDS } from "../core/model/workspaces/input-file.ts";
 import { type ChangedFile, FILE_STATUSES } from "../core/model/workspaces/repository-changes.ts";
-import { withCurrentCode } from "./former-error-codes.ts";
 
 /**
  * The schemas of the JSON columns. All objects are loose: members that this version does not know are kept, because
  * another version may have written them, and because callers get back what they sent.
  */
 
-const NIL_ID = "00000000-0000-0000-0000-000000000000";
 export const text = z.exactOptional(z.string());
 export const texts = z.array(z.string());
 const textByName = recordOf(z.string());
@@ -154,16 +152,13 @@ export const SKILL: z.ZodType<Skill> = z.looseObject({
 
 export const SKILLS: z.ZodType<readonly Skill[]> = z.array(SKILL);
 
-export const STATUS_MESSAGE: z.ZodType<StatusMessage> = z.preprocess(
-  withCurrentCode,
-  z.looseObject({
-    message: z.string(),
-    errorCode: z.exactOptional(z.enum(ERROR_CODES)),
-    retryable: z.exactOptional(z.boolean()),
-    reason: text,
-    remedy: text,
-  } satisfies MembersOf<StatusMessage>),
-);
+export const STATUS_MESSAGE: z.ZodType<StatusMessage> = z.looseObject({
+  message: z.string(),
+  errorCode: z.exactOptional(z.enum(ERROR_CODES)),
+  retryable: z.exactOptional(z.boolean()),
+  reason: text,
+  remedy: text,
+} satisfies MembersOf<StatusMessage>);
 
 export const PERMISSION_OPTIONS: z.ZodType<PermissionRequest["options"]> = z.array(
   z.looseObject({ optionId: z.string(), name: z.string(), kind: z.enum(PERMISSION_KINDS) }),
@@ -207,7 +202,7 @@ const permissionRequest = {
 
 export const PENDING_PERMISSION: z.ZodType<PendingPermission> = z.looseObject({
   ...permissionRequest,
-  askedAt: z.exactOptional(time),
+  askedAt: time,
   answer: z.exactOptional(z.string().nullable()),
   answeredBy: z.exactOptional(principalId),
 } satisfies MembersOf<PendingPermission>);
@@ -245,22 +240,18 @@ export const EXECUTED_CONFIG: z.ZodType<ExecutedConfig> = z.looseObject({
   workerHost: text,
 } satisfies MembersOf<ExecutedConfig>);
 
-/** The previous version stores approvals without inputs. No hash identifies one of them, so nobody can decide it. */
-export const APPROVAL: z.ZodType<Approval> = z.preprocess(
-  (stored) => (typeof stored === "object" ? { id: NIL_ID, inputsHash: "", inputs: [], ...stored } : stored),
-  z.looseObject({
-    id: z.string(),
-    policyId: z.string(),
-    reason: z.string(),
-    inputsHash: z.string(),
-    inputs: z.array(APPROVAL_INPUT),
-    executes: z.exactOptional(EXECUTED_CONFIG),
-    authorIds: z.exactOptional(z.array(principalId)),
-    approved: z.exactOptional(z.boolean()),
-    decidedBy: z.exactOptional(principalId),
-    decidedAt: z.exactOptional(time),
-  } satisfies MembersOf<Approval>),
-);
+export const APPROVAL: z.ZodType<Approval> = z.looseObject({
+  id: z.string(),
+  policyId: z.string(),
+  reason: z.string(),
+  inputsHash: z.string(),
+  inputs: z.array(APPROVAL_INPUT),
+  executes: z.exactOptional(EXECUTED_CONFIG),
+  authorIds: z.array(principalId),
+  approved: z.exactOptional(z.boolean()),
+  decidedBy: z.exactOptional(principalId),
+  decidedAt: z.exactOptional(time),
+} satisfies MembersOf<Approval>);
 
 export const FOLLOW_UP_FILES: z.ZodType<readonly FollowUpFile[]> = z.array(
   z.looseObject({
@@ -277,7 +268,7 @@ export const FOLLOW_UP_FILES: z.ZodType<readonly FollowUpFile[]> = z.array(
 export const WAITING_FOLLOW_UP: z.ZodType<WaitingFollowUp> = z.looseObject({
   followUpId: z.string(),
   reason: z.string(),
-  authorIds: z.exactOptional(z.array(principalId)),
+  authorIds: z.array(principalId),
   since: time,
 } satisfies MembersOf<WaitingFollowUp>);
 
@@ -396,5 +387,5 @@ export const DISK_USE: z.ZodType<DiskUse> = z.looseObject({
     mirrors: z.number(),
     agents: z.number(),
   } satisfies MembersOf<DiskUse["used"]>),
-  orphans: count,
+  orphans: z.number(),
 } satisfies MembersOf<DiskUse>);

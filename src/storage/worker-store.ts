@@ -14,7 +14,7 @@ const BEAT = `
   INSERT INTO workers (id, worker_host, capacity, sandbox, isolated, disk, disk_use, started_at, last_seen_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, clock_timestamp(), clock_timestamp())
   ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp(), disk_use = excluded.disk_use`;
-/** A worker of an earlier version does not report its disk. */
+/** A worker may have reported nothing about its disk. */
 const TAKES_RUNS = Prisma.raw("(disk_use ->> 'takesRuns')::boolean IS DISTINCT FROM false");
 /**
  * A run that waits for a person has given its slot back. A run whose lease has expired keeps it until the run is recovered:

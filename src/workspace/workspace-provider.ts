@@ -94,7 +94,7 @@ async function prepare(deps: WorkspaceDeps, preparation: Preparation): Promise<P
   }
 }
 
-/** An earlier version, or a worker with another sandbox, may have shown the files at other paths. */
+/** A worker with another sandbox may have shown the files at other paths. */
 async function continueHere({ sandbox }: WorkspaceDeps, run: RunDirectory): Promise<Lacks> {
   const record = await readRecord(run.path);
   const place = run.placeFor(sandbox);

@@ -47,7 +47,15 @@ export function aRun(changes: Partial<Run> = {}): Run {
 export function anApproval(changes: Partial<Approval> = {}): Approval {
   const inputs = [{ text: "Fix the parser, please", attachments: [] }];
   const reason = "Production needs a second look.";
-  return { id: randomUUID(), policyId: randomUUID(), reason, inputsHash: randomUUID(), inputs, ...changes };
+  return {
+    id: randomUUID(),
+    policyId: randomUUID(),
+    reason,
+    inputsHash: randomUUID(),
+    inputs,
+    authorIds: [],
+    ...changes,
+  };
 }
 
 /** For decisions about words whose author does not matter. */

@@ -61,7 +61,7 @@ function addWorkerMetrics(registry: Registry, workers: readonly LiveWorker[]): v
     if (diskUse !== undefined) {
       free.set({ worker }, diskUse.freeBytes);
       takesRuns.set({ worker }, Number(diskUse.takesRuns));
-      orphans.set({ worker }, diskUse.orphans ?? 0);
+      orphans.set({ worker }, diskUse.orphans);
       for (const [kind, bytes] of Object.entries(diskUse.used)) {
         used.set({ worker, kind }, bytes);
       }

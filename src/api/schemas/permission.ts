@@ -48,12 +48,11 @@ export const RunPermission = z.object({
 });
 
 export function permissionMember(run: ListedRun): { readonly permission?: z.output<typeof RunPermission> } {
-  const { permission, state, stateSince = run.updatedAt } = run;
+  const { permission, state } = run;
   if (state !== "BLOCKED" || permission === undefined) {
     return {};
   }
-  const { askedAt = stateSince } = permission;
-  return { permission: { ...questionMembers(permission), asked_at: askedAt.toISOString() } };
+  return { permission: { ...questionMembers(permission), asked_at: permission.askedAt.toISOString() } };
 }
 
 function questionMembers({ truncated, options, paths, permissionId, ...others }: PermissionRequest) {

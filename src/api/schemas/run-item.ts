@@ -283,7 +283,6 @@ function requestedConfig({ config: stored, provenance }: ListedRun): RunConfig {
   return requested.length === 0 ? others : { ...others, harness: Object.fromEntries(requested) };
 }
 
-/** Runs of an earlier version name no layer. */
 function isRequested(layer: ConfigLayer | undefined): boolean {
   return layer === undefined || layer === "request" || layer === "conversation";
 }

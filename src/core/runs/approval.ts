@@ -45,7 +45,6 @@ export function hashed(
     text,
     attachments.map(({ name, sha256 }) => [name, sha256]),
   ]);
-  // Approvals of earlier versions name no configuration.
   if (executes === undefined) {
     return { inputs, inputsHash: digest(JSON.stringify(contents)) };
   }

@@ -44,7 +44,7 @@ export function updateApproval(edit: RunEdit, { authorIds, digest }: ApprovalToo
   }
   const now = hashed(inputsNow(edit, approval), digest, approval.executes);
   if (now.inputsHash !== approval.inputsHash) {
-    const authors = new Set([...(approval.authorIds ?? []), ...authorIds]);
+    const authors = new Set([...approval.authorIds, ...authorIds]);
     edit.requestApproval({ ...approval, ...now, authorIds: [...authors] });
   }
 }
@@ -158,7 +158,7 @@ function conflict(message: string, remedy = LOOK): AppError {
 
 /** Throws `not_authorized` if the viewer may not decide about these inputs. */
 export function requireOtherAuthor(run: Run, { approval, followUp }: ApprovalTarget, viewer: Viewer): void {
-  const { authorIds = [] } = approval;
+  const { authorIds } = approval;
   const authors =
     followUp === undefined
       ? { authorIds, isRequest: true }

@@ -48,7 +48,7 @@ export class FollowUpChanges {
     if (first?.approval === undefined) {
       return undefined;
     }
-    const { authorIds = [], reason } = first.approval;
+    const { authorIds, reason } = first.approval;
     const before = this.#aggregate.run.waitingFollowUp;
     const since = before?.followUpId === first.id ? before.since : now;
     return { followUpId: first.id, reason, authorIds: [...new Set([first.authorId, ...authorIds])], since };

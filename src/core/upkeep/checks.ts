@@ -87,7 +87,7 @@ function diskFigures({ diskUse, id }: LiveWorker): string {
     return `${id}: not reported.`;
   }
   const used = Object.entries(diskUse.used).map(([what, bytes]) => `${what} ${gib(bytes)}`);
-  const { freeBytes, orphans = 0 } = diskUse;
+  const { freeBytes, orphans } = diskUse;
   const ended = orphans === 0 ? "" : `; ended ${orphans} containers and processes of killed workers`;
   return `${id}: ${gib(freeBytes)} free; ${used.join(", ")}${ended}.`;
 }

@@ -27,7 +27,7 @@ export function waitingFor(
     const { reason, since } = followUp;
     return { reason: "approval", message: `A follow-up must be approved. ${reason}`, since };
   }
-  const since = run.stateSince ?? run.updatedAt;
+  const since = run.stateSince;
   const isRecent = now.getTime() - since.getTime() < MOMENT_MS;
   const reason = run.state === "BLOCKED" ? decisionOf(run) : workerFor(run, availability, isRecent);
   return reason && { ...reason, since };
@@ -38,7 +38,7 @@ export function newRunWaitsFor(
   run: ListedRun,
   availability: Availability | undefined,
 ): WaitingFor | undefined {
-  return waitingFor(run, availability, new Date((run.stateSince ?? run.createdAt).getTime() + MOMENT_MS));
+  return waitingFor(run, availability, new Date(run.stateSince.getTime() + MOMENT_MS));
 }
 
 type Reason = Omit<WaitingFor, "since">;

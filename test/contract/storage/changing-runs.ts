@@ -269,6 +269,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
 
 const PROGRESS: RunProgress = {
   state: "BLOCKED",
+  stateSince: new Date("2026-03-01T12:00:00.000Z"),
   statusMessage: { message: "Waits", errorCode: "conflict", retryable: true },
   startedAt: new Date("2026-03-01T12:00:01.000Z"),
   endedAt: new Date("2026-03-01T12:00:02.000Z"),
@@ -281,7 +282,13 @@ const PROGRESS: RunProgress = {
   workCheckpoint: "work",
   checkpointDelta: "delta",
   checkpointAt: new Date("2026-01-01T12:00:00.000Z"),
-  permission: { permissionId: "p", title: "May I?", options: [], answer: "yes" },
+  permission: {
+    permissionId: "p",
+    title: "May I?",
+    options: [],
+    askedAt: new Date("2026-03-01T12:00:00.000Z"),
+    answer: "yes",
+  },
   lastWrite: "019cb000-0000-7000-8000-000000000000",
   totalTokens: 1_234,
   costUsd: 0.25,
@@ -291,7 +298,12 @@ const PROGRESS: RunProgress = {
     decidedBy: "019cb000-0000-7000-8000-000000000001" as PrincipalId,
     decidedAt: new Date("2026-03-01T12:00:00.000Z"),
   }),
-  waitingFollowUp: { followUpId: "f", reason: "Costly", since: new Date("2026-03-01T12:00:00.000Z") },
+  waitingFollowUp: {
+    followUpId: "f",
+    reason: "Costly",
+    authorIds: [],
+    since: new Date("2026-03-01T12:00:00.000Z"),
+  },
   answer: "Done",
 };
 

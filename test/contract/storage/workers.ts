@@ -125,7 +125,7 @@ export function describeWorkers(harness: () => StorageHarness): void {
       const [disk, host] = [randomUUID(), randomUUID()];
       const worker = aWorker({ disk, host, slots: 2 });
       const used = { workspaces: 4, environments: 3, mirrors: 2, agents: 1 };
-      const diskUse = { freeBytes: 5, takesRuns: false, used };
+      const diskUse = { freeBytes: 5, takesRuns: false, used, orphans: 0 };
 
       await store().beat({ ...worker, diskUse });
       expect(await live(worker)).toMatchObject([{ diskUse }]);

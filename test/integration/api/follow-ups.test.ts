@@ -232,7 +232,7 @@ describe("a follow-up to a run that asks a question", () => {
     await startTurn(run);
     const permission = { permissionId: "p", title: "Delete it?", options: OPTIONS };
     await harness.edit(run, (edit) => {
-      edit.set({ permission });
+      edit.set({ permission: { ...permission, askedAt: edit.now } });
       edit.record({ kind: "permission.requested", request: permission });
       edit.moveTo("BLOCKED");
     });

@@ -235,7 +235,8 @@ async function anAskingRun(request: object = {}, facts: Partial<PendingPermissio
     for (const state of ["PENDING", "CLAIMED", "INPROGRESS"] as const) {
       edit.moveTo(state);
     }
-    edit.set({ permission: { permissionId: "p1", title: "Delete it?", options: OPTIONS, ...facts } });
+    const question = { permissionId: "p1", title: "Delete it?", options: OPTIONS, askedAt: edit.now };
+    edit.set({ permission: { ...question, ...facts } });
     edit.moveTo("BLOCKED");
   });
   return id;

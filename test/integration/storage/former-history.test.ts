@@ -1,8 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { RunId } from "../../../src/core/basics/ids.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
+import { Database } from "../../../src/storage/database.ts";
 import { applyMigrations } from "../../../src/storage/migrations.ts";
+import { readAggregate } from "../../../src/storage/run-aggregate.ts";
+import { eventOf } from "../../../src/storage/run-rows.ts";
 import { createApiClient } from "../../support/api-client.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
@@ -81,6 +85,72 @@ test("its runs, secrets and schedules work on", async () => {
   } finally {
     await service.end("SIGTERM");
   }
+});
+
+/** Rows of older shapes. Their columns were added, or their values changed, before the last former migration. */
+const OLD_ROWS = `
+  UPDATE public.runs SET state = 'BLOCKED', state_since = NULL, updated_at = '2026-11-26T17:50:11.558Z',
+    status_message = '{"message": "It ended.", "errorCode": "agent_process_failed"}',
+    permission = '{"permissionId": "p", "title": "May I?", "options": []}',
+    approval = '{"policyId": "policy", "reason": "Costly", "approved": true}',
+    waiting_follow_up = '{"followUpId": "f", "reason": "Costly", "since": "2026-11-26T17:50:11.558Z"}';
+  UPDATE public.run_events SET body = body ||
+    '{"status": {"message": "It took too long.", "errorCode": "infrastructure_timeout"}}' WHERE kind = 'run.state';
+  INSERT INTO public.follow_ups (id, run_id, seq, message, delivery, author_id, created_at, approval)
+  SELECT gen_random_uuid(), id, 1, 'More', 'queue', creator_id, created_at, '{"policyId": "policy", "reason": "Costly"}'
+  FROM public.runs;
+  INSERT INTO public.threads (id, adapter, installation, key) VALUES (gen_random_uuid(), 'slack', 'T1', 'C1:1');
+  INSERT INTO public.outbox_deliveries (uid, thread_id, message_key, notice)
+  SELECT gen_random_uuid(), threads.id, 'card:' || runs.id, '{"kind": "card"}' FROM public.runs, public.threads;
+  INSERT INTO public.workers (id, capacity, sandbox, isolated, disk_use)
+  VALUES ('gone', 1, 'local', false, '{"freeBytes": 1, "takesRuns": true}'), ('silent', 1, 'local', false, NULL)`;
+
+test("rows of older shapes are converted, and the conversion is not an approval in the audit log", async () => {
+  await run(OLD_ROWS);
+  const audit = await run("SELECT * FROM public.audit_entries");
+
+  await applyMigrations(database.url, SILENT_LOG);
+
+  const reader = new Database({ url: database.url, maxConnections: 1, log: SILENT_LOG });
+  const [{ id } = { id: "" }] = await reader.rows<{ id: string }>({
+    text: "SELECT id FROM runs",
+    values: [],
+  });
+  const aggregate = await readAggregate(reader, id as RunId);
+  const events = (await reader.query((client) => client.runEvent.findMany())).map(eventOf);
+  await reader.close();
+  const since = new Date("2026-11-26T17:50:11.558Z");
+  const noInputs = { id: "00000000-0000-0000-0000-000000000000", inputsHash: "", inputs: [], authorIds: [] };
+  const costly = { policyId: "policy", reason: "Costly", ...noInputs };
+  expect(aggregate.run).toMatchObject({
+    stateSince: since,
+    statusMessage: { message: "It ended.", errorCode: "internal_error", reason: "agent_process_failed" },
+    permission: { permissionId: "p", title: "May I?", options: [], askedAt: since },
+    approval: { ...costly, approved: true },
+    waitingFollowUp: { followUpId: "f", reason: "Costly", authorIds: [], since },
+  });
+  expect(aggregate.waiting).toMatchObject([{ message: "More", approval: costly }]);
+  const moved = events.filter(({ body }) => body.kind === "run.state");
+  expect(moved.length).toBeGreaterThan(1);
+  expect(moved[0]?.body).toMatchObject({
+    status: { errorCode: "resource_unavailable", reason: "infrastructure_timeout" },
+  });
+  expect(await run("SELECT run_id FROM outbox_deliveries")).toEqual([{ run_id: id }]);
+  expect(await run("SELECT id FROM workers")).toEqual([{ id: "silent" }]);
+  expect(await run("SELECT * FROM audit_entries")).toEqual(audit);
+});
+
+test("a conversion that fails leaves the database as it was", async () => {
+  await run("UPDATE public.runs SET state_since = NULL; ALTER TABLE public.workers RENAME TO lost");
+
+  await expect(applyMigrations(database.url, SILENT_LOG)).rejects.toThrow(
+    'relation "workers" does not exist',
+  );
+
+  expect(await run("SELECT DISTINCT state_since FROM public.runs")).toEqual([{ state_since: null }]);
+  expect(await run("SELECT FROM public._prisma_migrations WHERE migration_name LIKE '%000000_init'")).toEqual(
+    [],
+  );
 });
 
 test("an older database is refused with the commit that brings it up to date, and stays as it is", async () => {

@@ -18,6 +18,7 @@ import { anEndpoint } from "../../support/webhook-builders.ts";
 
 /** Stands in each broken value. No error may show it. */
 const CONTENT = "private words";
+const APPROVAL = { id: "2", policyId: "1", reason: "r", inputsHash: "", inputs: [], authorIds: [] };
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -58,7 +59,7 @@ const RUN_VALUES: readonly (readonly [path: string, value: unknown])[] = [
   ["skill_snapshot.name", { description: CONTENT }],
   ["status_message.message", { message: [CONTENT] }],
   ["permission.options", { permissionId: "1", title: CONTENT }],
-  ["approval.approved", { policyId: "1", reason: "", approved: CONTENT }],
+  ["approval.approved", { ...APPROVAL, approved: CONTENT }],
 ];
 
 describe("a run whose JSON column does not fit is an error that names table, id and path:", () => {
@@ -250,7 +251,7 @@ test("members of JSON columns that this version does not know are kept", async (
     mcp_servers: { a: { url: "u", later: 1 } },
   };
   const provenance = { later: "x", config_layers: { harness: "request" } };
-  const approval = { policyId: "1", reason: "r", later: [CONTENT] };
+  const approval = { ...APPROVAL, later: [CONTENT] };
   await execute(
     "UPDATE runs SET config = $2::jsonb, provenance = $3::jsonb, approval = $4::jsonb WHERE id = $1::uuid",
     [id, ...[config, provenance, approval].map((each) => JSON.stringify(each))],

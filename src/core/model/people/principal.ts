@@ -14,7 +14,7 @@ export interface Principal {
   readonly administrator: boolean;
   /**
    * Whether a group of the identity provider gave the role of administrator. Such a role ends with the group. Absent:
-   * unknown, because it was stored before this member existed.
+   * unknown.
    */
   readonly roleFromGroup?: boolean;
   /** The names of the groups that the identity provider gave at the last sign-in. Absent: none. */

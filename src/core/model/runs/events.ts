@@ -85,10 +85,7 @@ export type RunEventBody =
   | { readonly kind: "followup.steered"; readonly followUpId: string }
   | { readonly kind: "permission.requested"; readonly request: PermissionRequest }
   | { readonly kind: "permission.answered"; readonly permissionId: string; readonly optionId: string | null }
-  /**
-   * A policy requires approval, or the inputs of an open approval have changed: then the id is the same. Events of
-   * earlier versions have neither id nor hash.
-   */
+  /** A policy requires approval, or the inputs of an open approval have changed: then the id is the same. */
   | ({
       readonly kind: "approval.requested";
       readonly policyId: string;

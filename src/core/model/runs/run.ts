@@ -189,8 +189,7 @@ export interface RunActivity {
 /** The part of a run that changes. Only `RunEdit` creates new values of it. */
 export interface RunProgress {
   readonly state: RunState;
-  /** Absent for a run that has kept its state since before this was recorded. */
-  readonly stateSince?: Date;
+  readonly stateSince: Date;
   readonly statusMessage?: StatusMessage | undefined;
   readonly startedAt?: Date;
   readonly endedAt?: Date | undefined;
@@ -256,14 +255,13 @@ export interface RunProgress {
 export interface WaitingFollowUp {
   readonly followUpId: string;
   readonly reason: string;
-  /** The principals whose texts they are. Absent in rows of earlier versions. */
-  readonly authorIds?: readonly PrincipalId[];
+  /** The principals whose texts they are. */
+  readonly authorIds: readonly PrincipalId[];
   readonly since: Date;
 }
 
 export interface PendingPermission extends PermissionRequest {
-  /** Absent in rows of earlier versions. */
-  readonly askedAt?: Date;
+  readonly askedAt: Date;
   /** The id of the chosen option, or null for "no" when the agent offers no such option. */
   readonly answer?: string | null;
   readonly answeredBy?: PrincipalId;
@@ -312,10 +310,10 @@ export interface Approval {
   readonly reason: string;
   readonly inputsHash: string;
   readonly inputs: readonly ApprovalInput[];
-  /** What the run executes if it is approved. Absent in approvals of earlier versions. */
+  /** What the run executes if it is approved. Absent: what is configured when the run starts. */
   readonly executes?: ExecutedConfig;
   /** The principals who wrote follow-ups among the inputs, or invited the guest who did. */
-  readonly authorIds?: readonly PrincipalId[];
+  readonly authorIds: readonly PrincipalId[];
   readonly approved?: boolean;
   readonly decidedBy?: PrincipalId;
   readonly decidedAt?: Date;

@@ -123,7 +123,7 @@ export const ONLY_ON_PAGE =
   "It can be allowed only on the page of the run, because a part of it is cut or hidden here. An answer applies to all of it.";
 
 export interface CardQuestion extends Pick<PermissionRequest, "permissionId" | "title"> {
-  /** What the call would do and the agent's words. Absent in rows of earlier versions: the title. */
+  /** What the call would do and the agent's words. Absent: the title. */
   readonly text?: string;
   /** Those that a button may choose. */
   readonly options: readonly PermissionOption[];
@@ -142,7 +142,7 @@ export interface CardApproval {
 
 /**
  * Notices with the same message key are shown once: the cards of a run, the reactions to a message, and the files of a
- * turn. Rows of earlier versions have `sign` in the keys of reactions.
+ * turn.
  */
 export function messageKeyOf(notice: Notice, deliveryId: string): string {
   if (notice.kind === "card") {

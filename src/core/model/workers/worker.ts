@@ -24,11 +24,8 @@ export interface DiskUse {
     readonly mirrors: number;
     readonly agents: number;
   };
-  /**
-   * How many containers and processes that killed workers had left in this data directory it has ended since its start.
-   * Undefined: a worker of an earlier version.
-   */
-  readonly orphans?: number;
+  /** How many containers and processes of killed workers in this data directory it has ended since its start. */
+  readonly orphans: number;
 }
 
 /** The name of the sandbox of workers that have none and therefore run only the built-in agent. */

@@ -18,10 +18,7 @@ export function requireRunWebhook({ url }: RunWebhookInput, client: Pick<Webhook
   }
 }
 
-/**
- * The endpoint of one run. It subscribes to no type of the team's runs, so that a former version of the fan-out, which
- * knows only teams, sends it nothing.
- */
+/** The endpoint of one run. It subscribes to no type of the team's runs. */
 export function runWebhook(
   { secret, url }: RunWebhookInput,
   { createdAt, creatorId, id: runId, teamId }: RunDefinition,

@@ -161,7 +161,7 @@ export class RunWorker {
 
   /** The other disk that has the files, while the run may wait for it. Clocks may differ, so the wait has two bounds. */
   #preferredDisk({ disk, lease, state, stateSince }: Run): string | undefined {
-    const waitedMs = this.#deps.clock.now().getTime() - (stateSince?.getTime() ?? 0);
+    const waitedMs = this.#deps.clock.now().getTime() - stateSince.getTime();
     const mayWait = state === "QUEUED" && lease === undefined && waitedMs >= 0 && waitedMs < PREFER_MS;
     return mayWait && disk !== this.#deps.disk ? disk : undefined;
   }

@@ -94,8 +94,8 @@ function waitingRunOf(run: Run): WaitingRun {
 }
 
 /** A new run has been queued since its creation. */
-function queuedAt({ createdAt, stateSince }: Run): Date {
-  return stateSince ?? createdAt;
+function queuedAt({ stateSince }: Run): Date {
+  return stateSince;
 }
 
 /** The run that was queued first comes first. */

@@ -7,7 +7,7 @@ import { aPolicy } from "../../../support/rule-builders.ts";
 import { anApproval, aPrincipal, aRun } from "../../../support/run-builders.ts";
 
 const SINCE = new Date("2026-03-01T12:00:00.000Z");
-const PERMISSION = { permissionId: "p", title: "May I?", options: [] };
+const PERMISSION = { permissionId: "p", title: "May I?", options: [], askedAt: SINCE };
 
 const administrator = aPrincipal({ displayName: "Olga", administrator: true });
 const ann = aPrincipal({ displayName: "Ann" });
@@ -91,7 +91,7 @@ describe("who may decide", () => {
 });
 
 test("a run waits for a decision while a question, an approval or a follow-up to the ended run is open", () => {
-  const waitingFollowUp = { followUpId: "f", reason: "Look.", since: SINCE };
+  const waitingFollowUp = { followUpId: "f", reason: "Look.", authorIds: [], since: SINCE };
   const runs = [
     blocked({ permission: PERMISSION }),
     blocked({ approval: anApproval() }),

@@ -211,7 +211,7 @@ export class LifeHarness {
         if (edit.run.state !== "INPROGRESS") {
           return;
         }
-        edit.set({ permission: { permissionId: "p", title: "?", options: OPTIONS } });
+        edit.set({ permission: { permissionId: "p", title: "?", options: OPTIONS, askedAt: edit.now } });
         edit.moveTo("BLOCKED");
       });
       return "turn";

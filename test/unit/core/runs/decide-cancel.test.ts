@@ -27,7 +27,13 @@ describe("cancelling", () => {
   );
 
   test("cancelling removes the question of a blocked run", () => {
-    const edit = anEdit({ state: "BLOCKED", permission: { permissionId: "p", title: "?", options: [] } });
+    const permission = {
+      permissionId: "p",
+      title: "?",
+      options: [],
+      askedAt: new Date("2026-03-01T12:00:00.000Z"),
+    };
+    const edit = anEdit({ state: "BLOCKED", permission });
 
     decideCancel(edit, { id: ADA.id });
 

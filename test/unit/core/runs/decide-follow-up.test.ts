@@ -12,7 +12,12 @@ const OPTIONS: PendingPermission["options"] = [
   { optionId: "once", name: "Allow", kind: "allow_once" },
   { optionId: "no", name: "Reject", kind: "reject_once" },
 ];
-const PERMISSION: PendingPermission = { permissionId: "p", title: "Delete it?", options: OPTIONS };
+const PERMISSION: PendingPermission = {
+  permissionId: "p",
+  title: "Delete it?",
+  options: OPTIONS,
+  askedAt: new Date("2026-03-01T12:00:00.000Z"),
+};
 const BLOCKED = { state: "BLOCKED", permission: PERMISSION } as const;
 
 describe("a follow-up", () => {

@@ -6,7 +6,7 @@ import { anApproval, aRun } from "../../../support/run-builders.ts";
 
 const SINCE = new Date("2026-03-01T12:00:00.000Z");
 const NOW = new Date("2026-03-01T12:01:00.000Z");
-const QUESTION = { permissionId: "p", title: "May I?", options: [] };
+const QUESTION = { permissionId: "p", title: "May I?", options: [], askedAt: SINCE };
 const ANSWERED = { ...QUESTION, answer: null };
 const APPROVAL = anApproval({ reason: "Costs." });
 

@@ -74,6 +74,7 @@ const AROUND: readonly (readonly [string, string])[] = [
 const QUESTION: PendingPermission = {
   permissionId: "p1",
   title: "May I?",
+  askedAt: new Date("2026-03-01T12:00:00.000Z"),
   options: [
     { optionId: "allow", name: "Allow", kind: "allow_once" },
     { optionId: "reject", name: "Reject", kind: "reject_once" },
