@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
@@ -37,8 +37,23 @@ function generate() {
     process.stderr.write(stderr);
     return status ?? 1;
   }
+  nameColumnTypes();
   // `src/main.js` compares it, so that no server starts with the client of another schema.
   const hash = createHash("sha256").update(readFileSync(schema)).digest("hex");
   writeFileSync(`${client}/schema.sha256`, `${hash}\n`);
   return 0;
+}
+
+/**
+ * Declares the columns with a comment `[Name]` as that type of `src/storage/column-types.ts`. Prisma declares all of them as
+ * `string`.
+ */
+function nameColumnTypes() {
+  for (const file of readdirSync(`${client}/models`)) {
+    const path = `${client}/models/${file}`;
+    const source = readFileSync(path, "utf8");
+    const typed = source.replaceAll(/(\* \[(\w+)\]\n\s*\*\/\n\s*\w+: )string/g, "$1columns.$2");
+    // At the end, because the comment that excludes the file from the type check must be the first line.
+    writeFileSync(path, `${typed}\nimport type * as columns from "../../column-types.ts"\n`);
+  }
 }

@@ -1,5 +1,4 @@
-import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
-import type { Scope } from "../core/model/people/api-key.ts";
+import type { PrincipalId } from "../core/basics/ids.ts";
 import type { DeviceCode, DeviceCodeHashes, DeviceCodeStatus } from "../core/model/people/device-code.ts";
 import type { DeviceCodeStore } from "../core/ports/stores/sign-in-store.ts";
 import { type DeviceCode as DeviceCodeRow, Prisma } from "./generated/client.ts";
@@ -64,11 +63,5 @@ export class PrismaDeviceCodeStore implements DeviceCodeStore {
 }
 
 function codeOf({ deviceCodeHash: _device, userCodeHash: _user, ...row }: DeviceCodeRow): DeviceCode {
-  return withoutNulls<DeviceCode>({
-    ...row,
-    status: row.status as DeviceCodeStatus,
-    teamId: row.teamId as TeamId | null,
-    principalId: row.principalId as PrincipalId | null,
-    scopes: row.scopes as Scope[],
-  });
+  return withoutNulls<DeviceCode>(row);
 }

@@ -1,6 +1,6 @@
 import type { DueSchedule, DueSchedules } from "../core/ports/stores/due-schedules.ts";
 import { insertJobs } from "./insert-jobs.ts";
-import { scheduleOf } from "./schedule-rows.ts";
+import { scheduleOf } from "./record-stores.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
 export class PrismaDueSchedules implements DueSchedules {

@@ -1,4 +1,3 @@
-import type { RunId } from "../core/basics/ids.ts";
 import type { Viewer } from "../core/model/people/principal.ts";
 import {
   type EventLog,
@@ -99,5 +98,5 @@ function loggedEventOf(row: Row): LoggedEvent {
 }
 
 function positionOf({ position, runId, seq }: Row): EventLogPosition {
-  return { position, runId: runId as RunId, seq };
+  return { position, runId, seq };
 }

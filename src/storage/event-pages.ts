@@ -27,7 +27,7 @@ const LAST_TURN_ENDS = `
 const TURN_ENDS_MAX = 16;
 
 /** For `RunStore.findTurnEnd`. */
-export function turnEndsOf(statements: Pick<Statements, "rows">): Batcher<string, RunEventRow | undefined> {
+export function turnEndsOf(statements: Pick<Statements, "rows">): Batcher<RunId, RunEventRow | undefined> {
   return new Batcher({
     itemsMax: TURN_ENDS_MAX,
     perform: async (ids) => {

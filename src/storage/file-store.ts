@@ -1,6 +1,6 @@
 import type { RunId } from "../core/basics/ids.ts";
 import type { Artifact } from "../core/model/workspaces/artifact.ts";
-import type { InputFile, InputKind } from "../core/model/workspaces/input-file.ts";
+import type { InputFile } from "../core/model/workspaces/input-file.ts";
 import type { RepositoryChanges } from "../core/model/workspaces/repository-changes.ts";
 import type { FileStore } from "../core/ports/stores/file-store.ts";
 import type { RunChange } from "../core/ports/stores/run-change.ts";
@@ -115,14 +115,14 @@ export async function addFollowUpFiles(
 }
 
 function inputOf({ kind, fileName, mimeType, sizeBytes, blobId }: InputRow): InputFile {
-  return { kind: kind as InputKind, fileName, mimeType, sizeBytes, blobId };
+  return { kind, fileName, mimeType, sizeBytes, blobId };
 }
 
 function artifactOf({ runId, body, type: _type, blobId, sizeBytes, hash, ...row }: ArtifactRow): Artifact {
   const file =
     blobId === null || sizeBytes === null || hash === null ? {} : { file: { blobId, sizeBytes, hash } };
   const location = { table: "artifacts", id: row.id, column: "body" } as const;
-  return { ...row, runId: runId as RunId, body: parseJsonColumn(ARTIFACT_BODY, body, location), ...file };
+  return { ...row, runId, body: parseJsonColumn(ARTIFACT_BODY, body, location), ...file };
 }
 
 function artifactColumns({ body, file, ...artifact }: Artifact) {

@@ -65,8 +65,8 @@ function eventOf({
 }: Prisma.InboxEventGetPayload<{ select: typeof SHOWN }>): InboxEntry {
   return withoutNulls<InboxEntry>({
     ...row,
-    disposition: disposition as Disposition | null,
-    runId: runId as RunId | null,
+    disposition,
+    runId,
   });
 }
 

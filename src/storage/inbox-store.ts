@@ -1,5 +1,3 @@
-import { defined } from "../core/basics/defined.ts";
-import type { RunId } from "../core/basics/ids.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { Disposition, InboxResult } from "../core/ports/stores/inbox-store.ts";
 import {
@@ -14,6 +12,7 @@ import type { Tx } from "./database.ts";
 import { EventInserts } from "./insert-events.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
+import { withoutNulls } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
 const PRUNED_MAX = 1_000;
@@ -89,13 +88,10 @@ export class PrismaInboxStore implements InboxStore {
   async listResultsOf(messageId: string): Promise<readonly MessageResult[]> {
     const query = { where: { messageId, disposition: { not: null } }, orderBy: { seq: "asc" } } as const;
     const rows = await this.#deps.database.query((client) => client.inboxEvent.findMany(query));
-    return rows.map(({ disposition, id, messageVersion, runId }) =>
-      defined({
-        inboxId: id,
-        disposition: disposition as Disposition,
-        version: messageVersion ?? "",
-        runId: runId === null ? undefined : (runId as RunId),
-      }),
+    return rows.flatMap(({ disposition, id: inboxId, messageVersion: version, runId }) =>
+      disposition === null
+        ? []
+        : [withoutNulls<MessageResult>({ inboxId, disposition, version: version ?? "", runId })],
     );
   }
 

@@ -1,4 +1,4 @@
-import type { RunId, TeamId } from "../core/basics/ids.ts";
+import type { TeamId } from "../core/basics/ids.ts";
 import type { DeadNotices } from "../core/ports/adapter-facts.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import {
@@ -142,7 +142,7 @@ function noticeOf({ id: seq, uid: id, notice, runId, state, tries: attempts, ...
     seq,
     attempts,
     kind: noticeKindOf(stored),
-    runId: runId as RunId | null,
+    runId,
     state: STATES[state] ?? "pending",
   });
 }

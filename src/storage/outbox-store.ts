@@ -1,9 +1,9 @@
 import { defined } from "../core/basics/defined.ts";
-import type { RunId, ThreadKey } from "../core/basics/ids.ts";
 import type { KeyedLimit, LimitsOf, OutboxStore, TakenDelivery } from "../core/ports/stores/outbox-store.ts";
 import type { Receipt } from "../core/ports/thread-adapter.ts";
 import { decidePace, isProgress, type Reservation, writeKindOf } from "../core/threads/outbox/pace.ts";
 import type { Tx } from "./database.ts";
+import type { OutboxDelivery, Thread } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
 import { NOTICE } from "./notice-column.ts";
@@ -15,20 +15,14 @@ import type { StoreDeps } from "./store-deps.ts";
 const WAITING_MAX = 20;
 
 /** A waiting delivery with its thread, and the receipt of its message key. */
-interface WaitingRow {
-  readonly id: bigint;
-  readonly uid: string;
-  readonly messageKey: string;
-  readonly notice: unknown;
-  readonly tries: number;
-  readonly earlierTries: number;
-  readonly runId: string | null;
-  readonly reservation: Reservation | null;
+interface WaitingRow
+  extends Pick<
+      OutboxDelivery,
+      "id" | "uid" | "messageKey" | "notice" | "tries" | "earlierTries" | "runId" | "reservation"
+    >,
+    Pick<Thread, "adapter" | "installation" | "key"> {
   readonly isDue: boolean;
   readonly receipt: string | null;
-  readonly adapter: string;
-  readonly installation: string;
-  readonly key: string;
 }
 
 export class PrismaOutboxStore implements OutboxStore {
@@ -208,11 +202,11 @@ function deliveryOf(row: WaitingRow, threadId: string): TakenDelivery {
   return defined({
     id,
     adapter,
-    thread: { id: threadId, installation, key: key as ThreadKey },
+    thread: { id: threadId, installation, key },
     notice: parseJsonColumn(NOTICE, row.notice, { table: "outbox_deliveries", id, column: "notice" }),
     maybeShown: row.tries > 0,
     tries: row.tries - row.earlierTries,
-    runId: row.runId === null ? undefined : (row.runId as RunId),
+    runId: row.runId === null ? undefined : row.runId,
     shownAt: row.receipt === null ? undefined : row.receipt,
   });
 }

@@ -9,7 +9,6 @@ import { PrismaClaimStore } from "./claim-store.ts";
 import { type Statements, statementsOf } from "./database.ts";
 import { PrismaDeviceCodeStore } from "./device-code-store.ts";
 import { PrismaDueSchedules } from "./due-schedules.ts";
-import { createEnvironmentStore } from "./environment-store.ts";
 import { PrismaEventLog } from "./event-log.ts";
 import { PrismaEventRecoveryStore } from "./event-recovery-store.ts";
 import { PrismaFileStore } from "./file-store.ts";
@@ -20,18 +19,13 @@ import { PrismaInboxStore } from "./inbox-store.ts";
 import { PrismaInstallationStore } from "./installation-store.ts";
 import { PrismaKeyStore } from "./key-store.ts";
 import { PrismaLeaseStore } from "./lease-store.ts";
-import { createMcpServerStore } from "./mcp-server-store.ts";
-import { createNamedAgentStore } from "./named-agent-store.ts";
 import { PrismaNoticeLog } from "./notice-log.ts";
 import { PrismaOutboxStore } from "./outbox-store.ts";
 import { PrismaPeopleStore } from "./people-store.ts";
 import { PrismaQuotaStore } from "./quota-store.ts";
-import { createRequestDefaultsStore } from "./request-defaults-store.ts";
-import { createPolicyStore, createRoutingRuleStore } from "./rule-stores.ts";
+import { createRecordStores } from "./record-stores.ts";
 import { PrismaRunReports } from "./run-reports.ts";
 import { PrismaRunStore } from "./run-store.ts";
-import { createScheduleStore } from "./schedule-store.ts";
-import { createSecretStore } from "./secret-store.ts";
 import { PrismaShareLinkStore } from "./share-link-store.ts";
 import { PrismaSignInLinkStore } from "./sign-in-link-store.ts";
 import { PrismaSignInStore } from "./sign-in-store.ts";
@@ -44,6 +38,7 @@ import { PrismaWorkerStore } from "./worker-store.ts";
 
 export function createPrismaStorage(deps: StoreDeps): Storage {
   return {
+    ...createRecordStores(deps),
     runs: new PrismaRunStore(deps),
     followUps: new PrismaFollowUpStore(deps.database),
     eventLog: new PrismaEventLog(deps.database),
@@ -58,8 +53,6 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     people: new PrismaPeopleStore(deps),
     identities: new PrismaIdentityStore(deps.database),
     keys: new PrismaKeyStore(deps),
-    mcpServers: createMcpServerStore(deps.database),
-    namedAgents: createNamedAgentStore(deps.database),
     administrators: new PrismaAdministratorKeys(deps),
     installations: new PrismaInstallationStore(deps),
     shareLinks: new PrismaShareLinkStore(deps),
@@ -70,15 +63,9 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     files: new PrismaFileStore(deps.database),
     skillHistory: createSkillHistory(deps.database),
     webhooks: createWebhookStorage(deps),
-    environments: createEnvironmentStore(deps.database),
-    secrets: createSecretStore(deps.database),
     workers: new PrismaWorkerStore(deps.database),
     reports: new PrismaRunReports(deps.database),
-    schedules: createScheduleStore(deps.database),
     dueSchedules: new PrismaDueSchedules(deps),
-    policies: createPolicyStore(deps),
-    routingRules: createRoutingRuleStore(deps),
-    requestDefaults: createRequestDefaultsStore(deps.database),
     inboxList: new PrismaInboxList(deps.database),
     noticeLog: new PrismaNoticeLog(deps),
     auditLog: new PrismaAuditLog(deps.database),

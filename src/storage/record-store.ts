@@ -25,7 +25,7 @@ export interface RecordTable<Row, Columns> {
 }
 
 export interface RecordMapping<R extends TeamRecord, Row, Columns> {
-  table(client: Tx): RecordTable<Row, Columns>;
+  table(client: Tx): NoInfer<RecordTable<Row, Columns>>;
   columnsOf(record: R): Columns;
   recordOf(row: Row): R;
   /** Which rows of the table `find` and `list` read. Default: all. */
@@ -97,6 +97,15 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
   #ask<T>(question: (table: RecordTable<Row, Columns>) => Promise<T>): Promise<T> {
     return this.#database.query((client) => question(this.#mapping.table(client)));
   }
+}
+
+/** `changed` is called when something was stored or removed. */
+export function recordStore<R extends TeamRecord, Row, Columns>(
+  database: Statements,
+  mapping: RecordMapping<R, Row, Columns>,
+  changed?: () => void,
+): RecordStore<R> {
+  return new PrismaRecordStore(database, mapping, changed);
 }
 
 /** Whether a write met a unique index. For a table with one such index, that is its name. */

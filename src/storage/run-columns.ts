@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import type { LeaseToken } from "../core/basics/ids.ts";
 import {
   type ListedRun,
   type Run,
@@ -269,7 +268,7 @@ function read(row: RunRow, columns: readonly ReadColumn[]): Partial<Record<keyof
   }
   const { leaseToken, leaseWorker } = row;
   if (leaseToken !== null) {
-    run.lease = { token: leaseToken as LeaseToken, worker: leaseWorker ?? "" };
+    run.lease = { token: leaseToken, worker: leaseWorker ?? "" };
   }
   return run;
 }

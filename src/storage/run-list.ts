@@ -53,7 +53,7 @@ const EVENLY_INDEXED: ReadonlySet<keyof RunFilters> = new Set([
 /** Many callers read runs at the same time, mainly those that watch them. */
 const READ_TOGETHER_MAX = 50;
 
-export function readsOf(statements: Pick<Statements, "rows">): Batcher<string, RunRow | undefined> {
+export function readsOf(statements: Pick<Statements, "rows">): Batcher<RunId, RunRow | undefined> {
   return new Batcher({
     itemsMax: READ_TOGETHER_MAX,
     perform: async (ids) => {
@@ -169,7 +169,7 @@ type SortedBy = Pick<ListedRun, "id" | (typeof MEMBERS)[RunSort]> | RunRow;
 
 function positionOf(run: SortedBy, sort: RunSort): RunPosition {
   const value = run[MEMBERS[sort]];
-  return { value: value instanceof Date ? value.toISOString() : value, id: run.id as RunId };
+  return { value: value instanceof Date ? value.toISOString() : value, id: run.id };
 }
 
 /** Most runs end soon. The others have their own index. */

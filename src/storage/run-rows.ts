@@ -1,8 +1,6 @@
-import type { PrincipalId, RunId, ThreadKey } from "../core/basics/ids.ts";
 import type { RunEvent } from "../core/model/runs/events.ts";
-import type { FollowUp, FollowUpDelivery, RunMode } from "../core/model/runs/run.ts";
-import type { RunSource } from "../core/model/runs/sources.ts";
-import type { StoredThread, Verbosity } from "../core/model/threads/thread.ts";
+import type { FollowUp } from "../core/model/runs/run.ts";
+import type { StoredThread } from "../core/model/threads/thread.ts";
 import { parseEventBody } from "./event-body.ts";
 import type {
   FollowUp as FollowUpRow,
@@ -15,13 +13,13 @@ import { parseJsonColumn, withoutNulls } from "./rows.ts";
 /** Rows that belong to runs, as the domain's types. */
 export function eventOf(row: RunEventRow): RunEvent {
   const { runId, seq, turn, at } = row;
-  return { runId: runId as RunId, seq, turn, at, body: parseEventBody(row.body, runId, seq) };
+  return { runId, seq, turn, at, body: parseEventBody(row.body, runId, seq) };
 }
 
 export function followUpOf(row: FollowUpRow): FollowUp {
   return withoutNulls<FollowUp>({
     id: row.id,
-    runId: row.runId as RunId,
+    runId: row.runId,
     seq: row.seq,
     message: row.message,
     context: row.context,
@@ -31,12 +29,12 @@ export function followUpOf(row: FollowUpRow): FollowUp {
         : parseJsonColumn(FOLLOW_UP_FILES, row.files, { table: "follow_ups", id: row.id, column: "files" }),
     messageRef: row.messageRef,
     threadId: row.threadId,
-    mode: row.mode as RunMode | null,
-    delivery: row.delivery as FollowUpDelivery,
+    mode: row.mode,
+    delivery: row.delivery,
     private: row.private,
-    authorId: row.authorId as PrincipalId,
+    authorId: row.authorId,
     byGuest: row.byGuest ? true : null,
-    source: row.source as RunSource,
+    source: row.source,
     createdAt: row.createdAt,
     turn: row.turn,
     editedAt: row.editedAt,
@@ -57,9 +55,9 @@ export function threadOf(row: ThreadRow): StoredThread {
     id,
     adapter,
     installation,
-    key: row.key as ThreadKey,
-    runId: row.runId as RunId | null,
-    verbosity: row.verbosity as Verbosity,
+    key: row.key,
+    runId: row.runId,
+    verbosity: row.verbosity,
     participants,
     needsMention,
     createdAt,

@@ -49,8 +49,8 @@ import { endpointColumns } from "./webhooks/webhook-rows.ts";
 export class PrismaRunStore implements RunStore {
   readonly #deps: StoreDeps;
   readonly #inserts: Batcher<NewRunRows, boolean>;
-  readonly #reads: Batcher<string, RunRow | undefined>;
-  readonly #turnEnds: Batcher<string, RunEventRow | undefined>;
+  readonly #reads: Batcher<RunId, RunRow | undefined>;
+  readonly #turnEnds: Batcher<RunId, RunEventRow | undefined>;
 
   constructor(deps: StoreDeps) {
     this.#deps = deps;

@@ -1,6 +1,6 @@
 import { AppError } from "../core/basics/errors.ts";
-import type { PrincipalId, RunId, TeamId } from "../core/basics/ids.ts";
-import type { ShareAccess, ShareLink } from "../core/model/people/share-link.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { ShareLink } from "../core/model/people/share-link.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { ShareLinkStore } from "../core/ports/stores/share-link-store.ts";
 import type { Statements } from "./database.ts";
@@ -94,24 +94,6 @@ export class PrismaShareLinkStore implements ShareLinkStore {
   }
 }
 
-function linkOf({
-  id,
-  teamId,
-  runId,
-  creatorId,
-  keyId,
-  access,
-  createdAt,
-  expiresAt,
-}: ShareLinkRow): ShareLink {
-  return withoutNulls<ShareLink>({
-    id,
-    teamId: teamId as TeamId,
-    runId: runId as RunId,
-    creatorId: creatorId as PrincipalId,
-    keyId,
-    access: access as ShareAccess,
-    createdAt,
-    expiresAt,
-  });
+function linkOf({ tokenHash: _hash, ...row }: ShareLinkRow): ShareLink {
+  return withoutNulls<ShareLink>(row);
 }

@@ -53,9 +53,5 @@ export class PrismaSignInLinkStore implements SignInLinkStore {
 }
 
 function linkOf({ tokenHash: _hash, ...row }: SignInLinkRow): SignInLink {
-  return withoutNulls<SignInLink>({
-    ...row,
-    teamId: row.teamId as TeamId,
-    principalId: row.principalId as PrincipalId,
-  });
+  return withoutNulls<SignInLink>(row);
 }

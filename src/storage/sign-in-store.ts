@@ -1,7 +1,6 @@
 import { defined } from "../core/basics/defined.ts";
 import { AppError } from "../core/basics/errors.ts";
-import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
-import type { SignIn, SignInMethod } from "../core/model/people/sign-in.ts";
+import type { SignIn } from "../core/model/people/sign-in.ts";
 import type { KnownSignIn } from "../core/model/people/sign-in-holder.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type {
@@ -163,11 +162,5 @@ export async function requireSignInOpen(statements: Pick<Statements, "rows">, id
 }
 
 function signInOf({ attemptHash: _attempt, sealedRenewal, tokenHash: _hash, ...row }: SignInRow): SignIn {
-  return withoutNulls<SignIn>({
-    ...row,
-    isRenewable: sealedRenewal === null ? null : true,
-    teamId: row.teamId as TeamId,
-    principalId: row.principalId as PrincipalId,
-    method: row.method as SignInMethod,
-  });
+  return withoutNulls<SignIn>({ ...row, isRenewable: sealedRenewal === null ? null : true });
 }

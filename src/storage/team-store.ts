@@ -1,5 +1,5 @@
 import type { TeamId } from "../core/basics/ids.ts";
-import type { Sharing, Team } from "../core/model/people/team.ts";
+import type { Team } from "../core/model/people/team.ts";
 import type { TeamStore } from "../core/ports/stores/people-stores.ts";
 import { UniqueConflict } from "../core/ports/stores/storage.ts";
 import type { Statements } from "./database.ts";
@@ -43,5 +43,5 @@ export class PrismaTeamStore implements TeamStore {
 }
 
 function teamOf({ id, name, sharing, createdAt }: TeamRow): Team {
-  return { id: id as TeamId, name, sharing: sharing as Sharing, createdAt };
+  return { id, name, sharing, createdAt };
 }

@@ -120,20 +120,7 @@ const RUN_COLUMNS = {
   triggerUrl: true,
 } as const satisfies Prisma.RunSelect;
 
-function webhookRunOf({
-  id,
-  teamId,
-  source,
-  ancestorIds,
-  metadata,
-  ...run
-}: Prisma.RunGetPayload<{ select: typeof RUN_COLUMNS }>) {
-  return withoutNulls<VisibleRun>({
-    ...run,
-    id: id as RunId,
-    teamId: teamId as TeamId,
-    source: source as RunSource,
-    ancestorIds: ancestorIds as RunId[],
-    metadata: parseJsonColumn(METADATA, metadata, { table: "runs", id, column: "metadata" }),
-  });
+function webhookRunOf({ metadata, ...run }: Prisma.RunGetPayload<{ select: typeof RUN_COLUMNS }>) {
+  const location = { table: "runs", id: run.id, column: "metadata" } as const;
+  return withoutNulls<VisibleRun>({ ...run, metadata: parseJsonColumn(METADATA, metadata, location) });
 }

@@ -1,3 +1,5 @@
+<<<<<<< HEAD
+
 import type { PrincipalId, RunId, TeamId } from "../../core/basics/ids.ts";
 import type {
   NewWebhookDelivery,
@@ -6,8 +8,14 @@ import type {
   WebhookEndpoint,
   WebhookEventType,
   WebhookMessageType,
+=======
+import type {
+  NewWebhookDelivery,
+  WebhookDelivery,
+>>>>>>> b7d2e559 (refactor(storage): declare the types of columns in the Prisma schema)
   WebhookTry,
 } from "../../core/model/webhooks/webhook.ts";
+
 import type {
   WebhookDelivery as DeliveryRow,
   WebhookEndpoint as EndpointRow,
@@ -20,25 +28,11 @@ import { parseJsonColumn, toJson, withoutNulls } from "../rows.ts";
 export const NOBODY = "00000000-0000-0000-0000-000000000000";
 
 /** Rows of webhooks to the domain and back. */
-export function endpointOf({
-  secrets,
-  teamId,
-  runId,
-  createdBy,
-  events,
-  ...row
-}: EndpointRow): WebhookEndpoint {
+export function endpointOf({ secrets, ...row }: EndpointRow): WebhookEndpoint {
+  const location = { table: "webhook_endpoints", id: row.id, column: "secrets" } as const;
   return withoutNulls<WebhookEndpoint>({
     ...row,
-    teamId: teamId as TeamId,
-    runId: runId as RunId | null,
-    createdBy: createdBy as PrincipalId,
-    events: events as WebhookEventType[],
-    secrets: parseJsonColumn(WEBHOOK_SECRETS, secrets, {
-      table: "webhook_endpoints",
-      id: row.id,
-      column: "secrets",
-    }),
+    secrets: parseJsonColumn(WEBHOOK_SECRETS, secrets, location),
   });
 }
 
@@ -66,20 +60,14 @@ export function deliveryColumns({ about, ...delivery }: NewWebhookDelivery) {
 }
 
 export function newDeliveryOf({ id, endpointId, runId, seq, type, body }: DeliveryRow): NewWebhookDelivery {
-  const about = runId === null || seq === null ? {} : { about: { runId: runId as RunId, seq } };
-  return { id, endpointId, type: type as WebhookMessageType, body, ...about };
+  const about = runId === null || seq === null ? {} : { about: { runId, seq } };
+  return { id, endpointId, type, body, ...about };
 }
 
 export function deliveryOf(row: DeliveryRow): WebhookDelivery {
   const { state, tries, error, dueAt, createdAt, completedAt: settledAt } = row;
-  const rest = { tries, error, createdAt, settledAt, dueAt: state === "waiting" ? dueAt : null };
-  return {
-    ...newDeliveryOf(row),
-    ...withoutNulls<Omit<WebhookDelivery, keyof NewWebhookDelivery>>({
-      ...rest,
-      state: state as WebhookDeliveryState,
-    }),
-  };
+  const rest = { state, tries, error, createdAt, settledAt, dueAt: state === "waiting" ? dueAt : null };
+  return { ...newDeliveryOf(row), ...withoutNulls<Omit<WebhookDelivery, keyof NewWebhookDelivery>>(rest) };
 }
 
 export function tryOf({ number, at, durationMs, status, error }: TryRow): WebhookTry {
