@@ -22,7 +22,7 @@ import { RepositoryClones } from "../git/repository-clones.ts";
 import { Destinations } from "../outgoing/destinations.ts";
 import type { ChosenSandbox } from "../sandboxes/choose-sandbox.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
-import { pruneHistory } from "../storage/history.ts";
+import { pruneHistory } from "../storage/prune-history.ts";
 import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
 import { expireCheckpoints, whileStored } from "../storage/stored-workspaces.ts";
 import { createChangeTracker } from "../workspace/changes/change-tracker.ts";

@@ -75,5 +75,6 @@ function withPipes<Child extends ChildProcess>(child: Child): ChildProcessWithou
 
 /** The types do not describe a child without any `stdio`. */
 function hasPipes(child: ChildProcess): child is ChildProcessWithoutNullStreams {
-  return (child.stdio as unknown) !== undefined;
+  const stdio: unknown = child.stdio;
+  return stdio !== undefined;
 }

@@ -40,9 +40,9 @@ const PRICES_FORM = 'must be JSON such as {"gpt-5*": {"input": 1.25, "output": 1
 const prices = z
   .string()
   .default("{}")
-  .transform((text, context) => {
+  .transform((text, context): unknown => {
     try {
-      return JSON.parse(text) as unknown;
+      return JSON.parse(text);
     } catch {
       context.addIssue({ code: "custom", message: PRICES_FORM });
       return z.NEVER;

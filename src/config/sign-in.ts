@@ -35,9 +35,9 @@ const GROUPS_FORM = 'must be JSON such as [{"group": "eng", "team": "Team"}]';
 const groups = z
   .string()
   .default("[]")
-  .transform((text, context) => {
+  .transform((text, context): unknown => {
     try {
-      return JSON.parse(text) as unknown;
+      return JSON.parse(text);
     } catch {
       context.addIssue({ code: "custom", message: GROUPS_FORM });
       return z.NEVER;

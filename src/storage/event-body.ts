@@ -1,5 +1,5 @@
 import type { RunEventBody, RunEventKind } from "../core/model/runs/events.ts";
-import { invalidJson } from "./rows.ts";
+import { invalidJson, type JsonLocation } from "./rows.ts";
 
 type RequiredMembers<T> = { [Member in keyof T]-?: object extends Pick<T, Member> ? never : Member }[keyof T];
 
@@ -70,11 +70,16 @@ const REQUIRED_BY_KIND: ReadonlyMap<string, readonly (readonly [member: string, 
  * not know.
  */
 export function parseEventBody(stored: unknown, runId: string, seq: number): RunEventBody {
+  const location = { table: "run_events", id: `${runId}, ${seq}`, column: "body" } as const;
+  requireBody(stored, location);
+  return stored;
+}
+
+function requireBody(stored: unknown, location: JsonLocation): asserts stored is RunEventBody {
   const invalidAt = findInvalid(stored);
-  if (invalidAt === undefined) {
-    return stored as RunEventBody;
+  if (invalidAt !== undefined) {
+    throw invalidJson(location, invalidAt);
   }
-  throw invalidJson({ table: "run_events", id: `${runId}, ${seq}`, column: "body" }, invalidAt);
 }
 
 /** The path of what does not fit. */

@@ -62,10 +62,11 @@ export class PrismaFileStore implements FileStore {
 }
 
 /** The changes in repositories that the run's row causes. A foreign key makes sure that their blobs exist. */
-export async function replaceChanges(tx: Tx, runId: RunId, { changes }: RunChange): Promise<void> {
-  if (changes === undefined) {
-    return;
-  }
+export async function replaceChanges(
+  tx: Tx,
+  runId: RunId,
+  changes: NonNullable<RunChange["changes"]>,
+): Promise<void> {
   await tx.repositoryChange.deleteMany({ where: { runId } });
   await tx.repositoryChange.createMany({
     data: changes.map(({ files, ...row }) => ({ ...row, runId, files: toJson(files) })),
@@ -84,7 +85,7 @@ function changesIn({ files, runId, ...row }: RepositoryChangeRow): RepositoryCha
 export async function addFiles(
   tx: Tx,
   runId: RunId,
-  { inputs = [], artifacts = [] }: Pick<RunChange, "inputs" | "artifacts">,
+  { inputs, artifacts }: Required<Pick<RunChange, "inputs" | "artifacts">>,
 ): Promise<void> {
   if (inputs.length > 0) {
     await tx.runInput.createMany({ data: inputs.map((input, position) => ({ ...input, runId, position })) });

@@ -4,8 +4,8 @@ import type { Installation } from "../core/model/people/installation.ts";
 import { FIRST_TEAM } from "../core/model/people/team.ts";
 import type { InstallationStore } from "../core/ports/stores/people-stores.ts";
 import { nameSystemAuthor } from "./audit-log.ts";
-import type { Prisma } from "./generated/client.ts";
-import { installationOf } from "./people-rows.ts";
+import type { Installation as InstallationRow, Prisma } from "./generated/client.ts";
+import { withoutNulls } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
 export class PrismaInstallationStore implements InstallationStore {
@@ -85,4 +85,8 @@ export class PrismaInstallationStore implements InstallationStore {
     }
     return made;
   }
+}
+
+function installationOf({ updatedAt: _updated, ...row }: InstallationRow): Installation {
+  return withoutNulls<Installation>(row);
 }

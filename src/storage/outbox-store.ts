@@ -1,13 +1,20 @@
 import { defined } from "../core/basics/defined.ts";
 import type { KeyedLimit, LimitsOf, OutboxStore, TakenDelivery } from "../core/ports/stores/outbox-store.ts";
 import type { Receipt } from "../core/ports/thread-adapter.ts";
-import { decidePace, isProgress, type Reservation, writeKindOf } from "../core/threads/outbox/pace.ts";
+import {
+  closedPace,
+  decidePace,
+  isProgress,
+  type PaceState,
+  type Reservation,
+  UNUSED,
+  writeKindOf,
+} from "../core/threads/outbox/pace.ts";
 import type { Tx } from "./database.ts";
 import type { OutboxDelivery, Thread } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { IDLE_SECONDS } from "./lease-store.ts";
 import { NOTICE } from "./notice-column.ts";
-import { closePaces, lockPaces, prunePaces, storePaces } from "./paces.ts";
 import { parseJsonColumn } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
@@ -70,10 +77,10 @@ export class PrismaOutboxStore implements OutboxStore {
     if (limits.length === 0) {
       return true;
     }
-    const { now, states } = await lockPaces(tx, limits);
+    const { now, states } = await lockLimits(tx, limits);
     const reservation = isHeldForProgress ? undefined : (row.reservation ?? undefined);
     const answer = decidePace(states, { now, isProgress: progress, reservation });
-    await storePaces(tx, limits, answer.states);
+    await storeLimits(tx, limits, answer.states);
     if (answer.wait !== undefined) {
       const { until, reservation: made } = answer.wait;
       await this.#postpone(tx, { id: row.id, threadId: delivery.thread.id }, until - now, made);
@@ -109,7 +116,7 @@ export class PrismaOutboxStore implements OutboxStore {
   ): Promise<void> {
     await this.#deps.database.transaction(async (tx) => {
       // Before the delivery, as in `take`, so that two transactions cannot wait for each other.
-      await closePaces(tx, closed, retryAfterMs ?? 0);
+      await closeLimits(tx, closed, retryAfterMs ?? 0);
       const state = retryAfterMs === undefined ? "dead" : "waiting";
       // Another worker may have sent it meanwhile. Sending it again would show outdated content.
       const where = { uid: deliveryId, state: "waiting" };
@@ -147,7 +154,7 @@ export class PrismaOutboxStore implements OutboxStore {
   }
 
   prunePaces(): Promise<number> {
-    return this.#deps.database.query(prunePaces);
+    return this.#deps.database.query(pruneLimits);
   }
 }
 
@@ -209,4 +216,66 @@ function deliveryOf(row: WaitingRow, threadId: string): TakenDelivery {
     runId: row.runId === null ? undefined : row.runId,
     shownAt: row.receipt === null ? undefined : row.receipt,
   });
+}
+
+interface LimitRow extends PaceState {
+  readonly key: string;
+  readonly now: number;
+}
+
+interface LockedLimits {
+  /** Milliseconds since 1970 by the clock of the database, which is the same for all workers. */
+  readonly now: number;
+  /** In the order of the limits. */
+  readonly states: readonly { readonly limit: KeyedLimit; readonly state: PaceState }[];
+}
+
+/** Locks the states of the limits until the end of the transaction. All transactions lock them in the same order. */
+async function lockLimits(tx: Tx, limits: readonly KeyedLimit[]): Promise<LockedLimits> {
+  const keys = limits.map(({ key }) => key);
+  const rows = await tx.$queryRaw<LimitRow[]>`
+    INSERT INTO paces (key) SELECT key FROM unnest(${keys}::text[]) AS key ORDER BY key
+    ON CONFLICT (key) DO UPDATE SET key = excluded.key
+    RETURNING key, used_until AS "usedUntil", tentative_until AS "tentativeUntil", closed_until AS "closedUntil",
+      extract(epoch FROM clock_timestamp())::float8 * 1000 AS now`;
+  const states = limits.map((limit) => ({
+    limit,
+    state: rows.find(({ key }) => key === limit.key) ?? UNUSED,
+  }));
+  return { now: Math.max(0, ...rows.map(({ now }) => now)), states };
+}
+
+async function storeLimits(
+  tx: Tx,
+  limits: readonly KeyedLimit[],
+  states: readonly PaceState[],
+): Promise<void> {
+  const rows = states.map(({ closedUntil, tentativeUntil, usedUntil }, index) => {
+    return {
+      key: limits[index]?.key,
+      closed_until: closedUntil,
+      tentative_until: tentativeUntil,
+      used_until: usedUntil,
+    };
+  });
+  await tx.$executeRaw`
+    UPDATE paces SET used_until = row.used_until, tentative_until = row.tentative_until, closed_until = row.closed_until
+    FROM json_to_recordset(${JSON.stringify(rows)}::json)
+      AS row (key text, used_until float8, tentative_until float8, closed_until float8)
+    WHERE paces.key = row.key`;
+}
+
+async function closeLimits(tx: Tx, limits: readonly KeyedLimit[], forMs: number): Promise<void> {
+  if (limits.length === 0) {
+    return;
+  }
+  const { now, states } = await lockLimits(tx, limits);
+  const closed = states.map(({ limit, state }) => closedPace(limit, state, now + forMs));
+  await storeLimits(tx, limits, closed);
+}
+
+function pruneLimits(client: Pick<Tx, "$executeRaw">): Promise<number> {
+  return client.$executeRaw`
+    DELETE FROM paces WHERE greatest(used_until, tentative_until, closed_until)
+      < extract(epoch FROM clock_timestamp())::float8 * 1000 - 3600000`;
 }

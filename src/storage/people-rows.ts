@@ -1,11 +1,9 @@
 import type { ApiKey } from "../core/model/people/api-key.ts";
 import type { IdentityLink } from "../core/model/people/identity.ts";
-import type { Installation } from "../core/model/people/installation.ts";
 import type { Principal } from "../core/model/people/principal.ts";
 import {
   type ApiKey as ApiKeyRow,
   type Identity as IdentityRow,
-  type Installation as InstallationRow,
   type Principal as PrincipalRow,
   Prisma,
 } from "./generated/client.ts";
@@ -51,8 +49,4 @@ export function keyOf({ hash: _hash, ...row }: ApiKeyRow): ApiKey {
 
 export function identityOf(row: IdentityRow): IdentityLink {
   return withoutNulls<IdentityLink>(row);
-}
-
-export function installationOf({ updatedAt: _updated, ...row }: InstallationRow): Installation {
-  return withoutNulls<Installation>(row);
 }

@@ -1,11 +1,12 @@
 import { newId, type PrincipalId, type TeamId } from "../core/basics/ids.ts";
+import type { IdentityLink } from "../core/model/people/identity.ts";
 import type { Principal } from "../core/model/people/principal.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
-import type { PeopleStore } from "../core/ports/stores/people-stores.ts";
+import type { IdentityStore, PeopleStore } from "../core/ports/stores/people-stores.ts";
 import { nameSystemAuthor } from "./audit-log.ts";
-import type { Tx } from "./database.ts";
+import type { Statements, Tx } from "./database.ts";
 import type { Principal as PrincipalRow } from "./generated/client.ts";
-import { FIND_PRINCIPALS, principalColumns, principalOf } from "./people-rows.ts";
+import { FIND_PRINCIPALS, identityOf, principalColumns, principalOf } from "./people-rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
 export class PrismaPeopleStore implements PeopleStore {
@@ -137,4 +138,48 @@ export async function ensureIdentity(
   const where = { teamId_subject: { teamId, subject } };
   const identity = await tx.identity.findUniqueOrThrow({ where, include: { principal: true } });
   return principalOf(identity.principal);
+}
+
+export class PrismaIdentityStore implements IdentityStore {
+  readonly #database: Statements;
+
+  constructor(database: Statements) {
+    this.#database = database;
+  }
+
+  async list(teamId: TeamId): Promise<readonly IdentityLink[]> {
+    const rows = await this.#database.query((client) =>
+      client.identity.findMany({ where: { teamId }, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
+    );
+    return rows.map(identityOf);
+  }
+
+  async find(teamId: TeamId, subject: string): Promise<IdentityLink | undefined> {
+    const where = { teamId_subject: { teamId, subject } };
+    const row = await this.#database.query((client) => client.identity.findUnique({ where }));
+    return row === null ? undefined : identityOf(row);
+  }
+
+  async listAccount(subject: string): Promise<readonly IdentityLink[]> {
+    const rows = await this.#database.query((client) =>
+      client.identity.findMany({ where: { subject }, orderBy: [{ createdAt: "asc" }, { id: "asc" }] }),
+    );
+    return rows.map(identityOf);
+  }
+
+  async link(teamId: TeamId, subject: string, principalId: PrincipalId): Promise<IdentityLink> {
+    const where = { teamId_subject: { teamId, subject } };
+    const linkedAt = new Date();
+    const create = { teamId, subject, principalId, linkedAt };
+    return identityOf(
+      await this.#database.query((client) =>
+        client.identity.upsert({ where, create, update: { principalId, linkedAt } }),
+      ),
+    );
+  }
+
+  async unlink(teamId: TeamId, id: string): Promise<boolean> {
+    const removal = { where: { teamId, id } };
+    return (await this.#database.query((client) => client.identity.deleteMany(removal))).count > 0;
+  }
 }

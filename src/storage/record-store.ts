@@ -8,7 +8,7 @@ import { Prisma } from "./generated/client.ts";
 interface Count {
   readonly count: number;
 }
-interface Place {
+interface RecordKey {
   readonly teamId: string;
   readonly id: string;
   readonly updatedAt?: Date;
@@ -18,10 +18,10 @@ interface Place {
 /** The methods of a Prisma table that are used here. */
 export interface RecordTable<Row, Columns> {
   createMany(args: { data: Columns[]; skipDuplicates: true }): Promise<Count>;
-  findFirst(args: { where: Place }): Promise<Row | null>;
-  findMany(args: { where: Omit<Place, "id">; orderBy: { createdAt: "asc" } }): Promise<Row[]>;
-  updateMany(args: { where: Place; data: Columns }): Promise<Count>;
-  deleteMany(args: { where: Place }): Promise<Count>;
+  findFirst(args: { where: RecordKey }): Promise<Row | null>;
+  findMany(args: { where: Omit<RecordKey, "id">; orderBy: { createdAt: "asc" } }): Promise<Row[]>;
+  updateMany(args: { where: RecordKey; data: Columns }): Promise<Count>;
+  deleteMany(args: { where: RecordKey }): Promise<Count>;
 }
 
 export interface RecordMapping<R extends TeamRecord, Row, Columns> {
@@ -29,7 +29,7 @@ export interface RecordMapping<R extends TeamRecord, Row, Columns> {
   columnsOf(record: R): Columns;
   recordOf(row: Row): R;
   /** Which rows of the table `find` and `list` read. Default: all. */
-  readonly listed?: Pick<Place, "runId">;
+  readonly listed?: Pick<RecordKey, "runId">;
 }
 
 /** Stores records of one kind in their table. Each kind maps its own rows; the rest is shared. */
@@ -73,8 +73,8 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
   }
 
   async replace(record: R, seenAt?: Date): Promise<boolean> {
-    const place = { teamId: record.teamId, id: record.id };
-    const where = seenAt === undefined ? place : { ...place, updatedAt: seenAt };
+    const key = { teamId: record.teamId, id: record.id };
+    const where = seenAt === undefined ? key : { ...key, updatedAt: seenAt };
     const data = this.#mapping.columnsOf(record);
     try {
       return this.#publishIfChanged(await this.#ask((table) => table.updateMany({ where, data })));

@@ -23,7 +23,6 @@ import {
   WAITING_FOLLOW_UP,
 } from "./json-columns.ts";
 import { columnOf, parseJsonColumn, selectList } from "./rows.ts";
-import { pairsOf } from "./run-filters.ts";
 
 /** The statements get all values of a row as one JSON text, so each column says what type its value is cast to. */
 type SqlType =
@@ -136,7 +135,7 @@ const PROGRESS: Columns<RunProgress> = {
   artifactTypes: {
     type: "text[]",
     toRow: (types = []) => types,
-    fromRow: (types) => (types.length === 0 ? undefined : (types as RunProgress["artifactTypes"])),
+    fromRow: (types) => (types.length === 0 ? undefined : types),
   },
   pullRequest: { type: "text" },
   pullRequestStatus: { type: "jsonb", schema: PULL_REQUEST_STATUS },
@@ -235,12 +234,12 @@ function mayBeLong({ member, type }: ReadColumn): boolean {
 }
 
 export function runOf(row: RunRow): Run {
-  return read(row, READ_COLUMNS) as Run;
+  return read<Run>(row, READ_COLUMNS);
 }
 
 /** Reading a row costs as much as it has columns, and a list has many rows. */
 export function listedRunOf(row: RunRow): ListedRun {
-  return read(row, LISTED_COLUMNS) as ListedRun;
+  return read<ListedRun>(row, LISTED_COLUMNS);
 }
 
 function selectListOf(columns: readonly ReadColumn[]): string {
@@ -254,7 +253,8 @@ function lengthOf(name: string, type: string): string {
   return `coalesce(${type === "text" ? `octet_length(${name})` : json}, 0)`;
 }
 
-function read(row: RunRow, columns: readonly ReadColumn[]): Partial<Record<keyof Run, unknown>> {
+/** The columns have all members of `T`. */
+function read<T extends ListedRun>(row: RunRow, columns: readonly ReadColumn[]): T {
   const run: Partial<Record<keyof Run, unknown>> = {};
   for (const { member, field, fromRow } of columns) {
     const stored = row[field];
@@ -270,7 +270,7 @@ function read(row: RunRow, columns: readonly ReadColumn[]): Partial<Record<keyof
   if (leaseToken !== null) {
     run.lease = { token: leaseToken, worker: leaseWorker ?? "" };
   }
-  return run;
+  return run as T;
 }
 
 /** The values by the names of their columns, to be sent as JSON. An absent value is left out and becomes NULL. */
@@ -295,7 +295,7 @@ export function columnTypes(columns: readonly Pick<WrittenColumn<never>, "name" 
 
 function writtenColumns<T>(columns: Columns<T>): readonly WrittenColumn<T>[] {
   return entriesOf(columns).map(([member, { field = member, toRow, type }]) => {
-    const read = (source: T) => source[member as keyof T];
+    const read = (source: T) => source[member];
     return {
       name: columnOf(field),
       type,
@@ -309,7 +309,7 @@ function readColumns(columns: Columns<Omit<Run, "lease">>): readonly ReadColumn[
     const column = columnOf(field);
     return {
       type,
-      member: member as keyof Run,
+      member,
       field: field as keyof RunRow,
       fromRow:
         schema === undefined
@@ -319,6 +319,11 @@ function readColumns(columns: Columns<Omit<Run, "lease">>): readonly ReadColumn[
   });
 }
 
-function entriesOf<T>(columns: Columns<T>): readonly (readonly [member: string, column: AnyColumn])[] {
-  return Object.entries(columns) as unknown as readonly (readonly [string, AnyColumn])[];
+function entriesOf<T>(columns: Columns<T>): readonly (readonly [keyof T & string, AnyColumn])[] {
+  return Object.entries(columns) as unknown as readonly (readonly [keyof T & string, AnyColumn])[];
+}
+
+/** Each metadata pair as the filters of the list look for it. */
+export function pairsOf(metadata: Readonly<Record<string, string>>): string[] {
+  return Object.entries(metadata).map(([key, value]) => `${key}=${value}`);
 }

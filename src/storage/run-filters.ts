@@ -1,7 +1,9 @@
+import { keysOf } from "../core/basics/keys-of.ts";
 import type { Viewer } from "../core/model/people/principal.ts";
 import { ARTIFACT_TYPES } from "../core/model/workspaces/artifact.ts";
 import { type RunFilters, type RunSort, wordsOf } from "../core/ports/stores/run-query.ts";
 import { Prisma } from "./generated/client.ts";
+import { pairsOf } from "./run-columns.ts";
 
 const { join, raw, sql } = Prisma;
 
@@ -80,8 +82,7 @@ export function visibleTo({ id, teamId, administrator, onlyRunId }: Viewer): Pri
 
 /** All of them must hold. */
 export function conditionsOf(filters: RunFilters, outlook: Outlook): readonly Prisma.Sql[] {
-  const given = Object.keys(CONDITIONS) as (keyof RunFilters)[];
-  return given.flatMap((filter) => conditionOf(filter, filters, outlook));
+  return keysOf(CONDITIONS).flatMap((filter) => conditionOf(filter, filters, outlook));
 }
 
 function conditionOf<Filter extends keyof RunFilters>(
@@ -134,10 +135,6 @@ function metadata(given: Readonly<Record<string, string>>, { frequentPairs }: Ou
   const walked = frequent.map((pair) => sql`${pair} = ANY (metadata_pairs)`);
   const found = sql`metadata_pairs @> ${others}::text[] AND metadata_pairs @> ${others}::text[] AND metadata_pairs <> '{}'`;
   return join([...walked, ...(others.length === 0 ? [] : [found])], " AND ");
-}
-
-export function pairsOf(metadata: Readonly<Record<string, string>>): string[] {
-  return Object.entries(metadata).map(([key, value]) => `${key}=${value}`);
 }
 
 /** Escapes the special characters of a pattern. */

@@ -1,5 +1,6 @@
 import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
+import { keysOf } from "../core/basics/keys-of.ts";
 import type { ListedRun } from "../core/model/runs/run.ts";
 import {
   RUNS_LENGTH_MAX,
@@ -13,8 +14,14 @@ import type { RunKey } from "../core/ports/stores/run-store.ts";
 import { Batcher } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { Prisma, type Run as RunRow } from "./generated/client.ts";
-import { LISTED_RUN_COLUMNS, LISTED_RUN_LENGTH, RUN_COLUMNS, shortRunColumns } from "./run-columns.ts";
-import { conditionsOf, pairsOf, visibleTo } from "./run-filters.ts";
+import {
+  LISTED_RUN_COLUMNS,
+  LISTED_RUN_LENGTH,
+  pairsOf,
+  RUN_COLUMNS,
+  shortRunColumns,
+} from "./run-columns.ts";
+import { conditionsOf, visibleTo } from "./run-filters.ts";
 
 const { join, raw, sql } = Prisma;
 
@@ -220,7 +227,7 @@ function positionAfter({ after, sort, order }: RunQuery): Prisma.Sql[] {
 }
 
 function isEvenlyIndexed(filters: RunFilters): boolean {
-  const [filter, ...others] = Object.keys(filters) as (keyof RunFilters)[];
+  const [filter, ...others] = keysOf(filters);
   if (filter === undefined) {
     return true;
   }

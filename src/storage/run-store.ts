@@ -62,9 +62,10 @@ export class PrismaRunStore implements RunStore {
   async create(origin: RunDefinition, change: RunChange): Promise<Run> {
     const { database, jobInsert } = this.#deps;
     const rows = { origin, change, jobs: jobInsert.rowsOf(change.jobs) };
+    const isTried = isAlone(change);
     const isMade =
-      (isAlone(change) && (await this.#inserts.do(rows))) ||
-      (await database.transaction((tx) => this.#insertChecked(tx, rows)));
+      (isTried && (await this.#inserts.do(rows))) ||
+      (await database.transaction((tx) => this.#insert(tx, rows, isTried)));
     if (!isMade) {
       await this.#requireKey(database, change);
       throw new UniqueConflict("idempotencyKey");
@@ -73,16 +74,26 @@ export class PrismaRunStore implements RunStore {
     return createdRun(origin, change);
   }
 
-  /** Also for what a new run stores beside its row, and for a team with quotas. Throws if one of them is used up. */
-  async #insertChecked(tx: Tx, rows: NewRunRows): Promise<boolean> {
+  /**
+   * Also for what a new run stores beside its row, and for a team with quotas, which a first try does not store. Throws if
+   * one of the quotas is used up.
+   */
+  async #insert(tx: Tx, rows: NewRunRows, isTried: boolean): Promise<boolean> {
     const { change, origin } = rows;
+    const statements = statementsOf(tx);
     const { sql } = this.#deps.jobInsert;
-    await requireQuotas(statementsOf(tx), origin, change);
-    const made = await insertRuns(statementsOf(tx), sql, [rows], "checked");
-    if (made.size > 0) {
+    const isMade =
+      (!isTried && (await insertRuns(statements, sql, [rows])).size > 0) ||
+      (await this.#insertChecked(statements, rows));
+    if (isMade) {
       await this.#storeBeside(tx, origin.id, change);
     }
-    return made.size > 0;
+    return isMade;
+  }
+
+  async #insertChecked(statements: Statements, rows: NewRunRows): Promise<boolean> {
+    await requireQuotas(statements, rows.origin, rows.change);
+    return (await insertRuns(statements, this.#deps.jobInsert.sql, [rows], "checked")).size > 0;
   }
 
   /** Concurrent changes of a run are rare. After one, the row is locked before the second read. */
@@ -232,9 +243,14 @@ export class PrismaRunStore implements RunStore {
   }
 
   async #storeBeside(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
+    const { artifacts = [], inputs = [] } = change;
     await addFollowUps(tx, runId, change);
-    await addFiles(tx, runId, change);
-    await replaceChanges(tx, runId, change);
+    if (artifacts.length + inputs.length > 0) {
+      await addFiles(tx, runId, { artifacts, inputs });
+    }
+    if (change.changes !== undefined) {
+      await replaceChanges(tx, runId, change.changes);
+    }
     if (change.binding !== undefined) {
       await bindThread(tx, runId, change.binding);
     }

@@ -1,5 +1,3 @@
-import type { PrincipalId, TeamId } from "../core/basics/ids.ts";
-import type { OwnerId } from "../core/model/people/ownership.ts";
 import { renewalOwner } from "../core/model/people/sign-in.ts";
 import { serverOwner } from "../core/model/secrets/mcp-server.ts";
 import { valuesOwner } from "../core/model/secrets/sealed-values.ts";
@@ -8,16 +6,24 @@ import { secretOwner as webhookOwner } from "../core/model/webhooks/webhook.ts";
 import { answerOwner } from "../core/ports/stores/idempotency-store.ts";
 import type { SealedRow, SealedValueStore } from "../core/upkeep/secret-key-rotation.ts";
 import type { Statements } from "./database.ts";
+import type { IdempotentResponse, Secret } from "./generated/client.ts";
 
-/** The columns of the rows that tell whom a sealed value belongs to. */
-type OwnerColumns = Readonly<Record<string, string>>;
+/** The columns of the rows that tell whom a sealed value belongs to. A row has those that its table names. */
+interface OwnerColumns {
+  readonly id: string;
+  readonly team_id: Secret["teamId"];
+  readonly owner_id: Secret["ownerId"];
+  readonly name: string;
+  readonly principal_id: IdempotentResponse["principalId"];
+  readonly key: string;
+}
 
 interface SealedColumn {
   readonly column: string;
   readonly type: "text" | "jsonb";
   /** The text before a sealed value in this column, as a regular expression. */
   readonly before: string;
-  readonly ownerColumns: readonly string[];
+  readonly ownerColumns: readonly (keyof OwnerColumns)[];
   readonly ownerOf: (columns: OwnerColumns) => string;
   /** Default: the column `id`, a UUID. */
   readonly key?: { readonly sql: string; readonly first: string; readonly type: "uuid" | "text" };
@@ -31,7 +37,7 @@ const CONFIG: SealedColumn = {
   type: "jsonb",
   before: '"sealed:',
   ownerColumns: ["team_id"],
-  ownerOf: ({ team_id = "" }) => valuesOwner(team_id as TeamId),
+  ownerOf: ({ team_id }) => valuesOwner(team_id),
 };
 
 /** All columns with sealed values, by their tables. */
@@ -41,29 +47,28 @@ const SEALED_COLUMNS: Readonly<Record<string, SealedColumn>> = {
     type: "text",
     before: "^",
     ownerColumns: ["team_id", "owner_id", "name"],
-    ownerOf: ({ team_id = "", owner_id = "", name = "" }) =>
-      secretOwner({ teamId: team_id as TeamId, ownerId: owner_id as OwnerId, name }),
+    ownerOf: ({ team_id: teamId, owner_id: ownerId, name }) => secretOwner({ teamId, ownerId, name }),
   },
   mcp_servers: {
     column: "sealed",
     type: "text",
     before: "^",
     ownerColumns: ["team_id"],
-    ownerOf: ({ id = "", team_id = "" }) => serverOwner({ teamId: team_id as TeamId, id }),
+    ownerOf: ({ id, team_id: teamId }) => serverOwner({ teamId, id }),
   },
   webhook_endpoints: {
     column: "secrets",
     type: "jsonb",
     before: '"sealed": "',
     ownerColumns: [],
-    ownerOf: ({ id = "" }) => webhookOwner(id),
+    ownerOf: ({ id }) => webhookOwner(id),
   },
   sign_ins: {
     column: "sealed_renewal",
     type: "text",
     before: "^",
     ownerColumns: [],
-    ownerOf: ({ id = "" }) => renewalOwner(id),
+    ownerOf: ({ id }) => renewalOwner(id),
   },
   runs: CONFIG,
   schedules: CONFIG,
@@ -74,8 +79,7 @@ const SEALED_COLUMNS: Readonly<Record<string, SealedColumn>> = {
     type: "jsonb",
     before: '^"',
     ownerColumns: ["principal_id", "key"],
-    ownerOf: ({ principal_id = "", key = "" }) =>
-      answerOwner({ principalId: principal_id as PrincipalId, key }),
+    ownerOf: ({ principal_id: principalId, key }) => answerOwner({ principalId, key }),
     key: { sql: "(principal_id || ' ' || key)", first: "", type: "text" },
   },
 };
@@ -95,7 +99,7 @@ export class PrismaSealedValueStore implements SealedValueStore {
     const sealed = columnOf(table);
     const { column, key = UUID_KEY, ownerColumns, ownerOf } = sealed;
     const owners = ownerColumns.map((name) => `, ${name}::text AS ${name}`).join("");
-    const rows = await this.#database.rows<OwnerColumns & { id: string; content: string }>({
+    const rows = await this.#database.rows<OwnerColumns & { readonly content: string }>({
       text: `
         SELECT ${key.sql}::text AS id, ${column}::text AS content${owners} FROM ${table}
         WHERE ${key.sql} > $1::${key.type} AND ${column}::text ~ $2 ORDER BY ${key.sql} LIMIT ${BATCH}`,

@@ -5,12 +5,19 @@ import type { KnownSignIn } from "../core/model/people/sign-in-holder.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type {
   ClaimedRenewal,
+  SignInLink,
+  SignInLinkStore,
   SignInOwner,
   SignInSecrets,
   SignInStore,
 } from "../core/ports/stores/sign-in-store.ts";
 import type { Statements } from "./database.ts";
-import { type Principal as PrincipalRow, Prisma, type SignIn as SignInRow } from "./generated/client.ts";
+import {
+  type Principal as PrincipalRow,
+  Prisma,
+  type SignInLink as SignInLinkRow,
+  type SignIn as SignInRow,
+} from "./generated/client.ts";
 import { FIND_PRINCIPALS, keyOf, principalOf } from "./people-rows.ts";
 import { selectList, withoutNulls } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
@@ -163,4 +170,53 @@ export async function requireSignInOpen(statements: Pick<Statements, "rows">, id
 
 function signInOf({ attemptHash: _attempt, sealedRenewal, tokenHash: _hash, ...row }: SignInRow): SignIn {
   return withoutNulls<SignIn>({ ...row, isRenewable: sealedRenewal === null ? null : true });
+}
+
+const LINK_COLUMNS = selectList(Object.values(Prisma.SignInLinkScalarFieldEnum));
+const OPEN_LINK = "token_hash = $1 AND used_at IS NULL AND expires_at > $2::timestamptz";
+const FIND_LINK = `SELECT ${LINK_COLUMNS} FROM sign_in_links WHERE ${OPEN_LINK}`;
+/** A second one waits for the first, and then finds the link used. */
+const USE_LINK = `UPDATE sign_in_links SET used_at = $2 WHERE ${OPEN_LINK} RETURNING ${LINK_COLUMNS}`;
+
+export class PrismaSignInLinkStore implements SignInLinkStore {
+  readonly #deps: StoreDeps;
+
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
+  }
+
+  async add(link: SignInLink, tokenHash: string): Promise<boolean> {
+    const data = { ...link, tokenHash };
+    const { count } = await this.#deps.database.query((client) =>
+      client.signInLink.createMany({ data, skipDuplicates: true }),
+    );
+    return count > 0;
+  }
+
+  findByHash(tokenHash: string, now: Date): Promise<SignInLink | undefined> {
+    return this.#first(FIND_LINK, tokenHash, now);
+  }
+
+  use(tokenHash: string, now: Date): Promise<SignInLink | undefined> {
+    return this.#first(USE_LINK, tokenHash, now);
+  }
+
+  async prune(): Promise<number> {
+    const { clock, database } = this.#deps;
+    const now = clock.now();
+    return database.query(
+      (client) => client.$executeRaw`
+        DELETE FROM sign_in_links WHERE id IN (
+          SELECT id FROM sign_in_links WHERE expires_at < ${now}::timestamptz LIMIT ${PRUNED_MAX})`,
+    );
+  }
+
+  async #first(text: string, tokenHash: string, now: Date): Promise<SignInLink | undefined> {
+    const [row] = await this.#deps.database.rows<SignInLinkRow>({ text, values: [tokenHash, now] });
+    return row && linkOf(row);
+  }
+}
+
+function linkOf({ tokenHash: _hash, ...row }: SignInLinkRow): SignInLink {
+  return withoutNulls<SignInLink>(row);
 }

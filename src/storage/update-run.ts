@@ -8,8 +8,7 @@ import { SEARCH_TEXT } from "./insert-runs.ts";
 import { aliveKeys } from "./key-store.ts";
 import { toJson } from "./rows.ts";
 import type { VersionedAggregate } from "./run-aggregate.ts";
-import { columnTypes, PROGRESS_COLUMNS, RUN_COLUMNS, runOf, valuesOf } from "./run-columns.ts";
-import { pairsOf } from "./run-filters.ts";
+import { columnTypes, PROGRESS_COLUMNS, pairsOf, RUN_COLUMNS, runOf, valuesOf } from "./run-columns.ts";
 import { editableLink } from "./share-link-store.ts";
 
 const CHANGED = PROGRESS_COLUMNS.map(({ name }) => `${name} = given.${name}`);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it as test } from "vitest";
 import { withConnection } from "../../src/storage/connection.ts";
-import { PostgresPubSub } from "../../src/storage/pubsub/postgres-pubsub.ts";
+import { PostgresPubSub } from "../../src/storage/postgres-pubsub.ts";
 import { type RecordedLine, recordingLog } from "../support/logs.ts";
 import { InMemoryPubSub } from "../support/memory/in-memory-pubsub.ts";
 import { createTestDatabase } from "../support/test-database.ts";

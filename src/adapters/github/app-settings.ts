@@ -1,4 +1,5 @@
 import { defined } from "../../core/basics/defined.ts";
+import { keysOf } from "../../core/basics/keys-of.ts";
 import type { GuideLink, GuideStep, InstallationGuide } from "../../core/model/people/installation.ts";
 import { isLoopbackUrl } from "../../core/upkeep/checks.ts";
 
@@ -32,7 +33,7 @@ const EVENT_USES = {
   repository: "repositories that are renamed, transferred or deleted",
 };
 
-export const APP_EVENTS = Object.keys(EVENT_USES) as readonly (keyof typeof EVENT_USES)[];
+export const APP_EVENTS = keysOf(EVENT_USES);
 
 export interface GithubGuideOptions {
   readonly enabled: boolean;

@@ -1,6 +1,7 @@
 import type { AppsManifestCreateArguments } from "@slack/web-api";
 import { stringify } from "yaml";
 import { defined } from "../../core/basics/defined.ts";
+import { keysOf } from "../../core/basics/keys-of.ts";
 import type { GuideStep, InstallationGuide } from "../../core/model/people/installation.ts";
 
 /** What the app needs in its workspace, and the guide that creates it. docs/guides/slack.md has the same manifests. */
@@ -12,7 +13,7 @@ type BotEvent = NonNullable<
 >[number];
 
 /** The scopes of the bot, each with its use. */
-export const BOT_SCOPES: Readonly<Record<string, string>> = {
+export const BOT_SCOPES = {
   "app_mentions:read": "receiving mentions",
   "channels:history": "reading threads of public channels",
   "groups:history": "reading threads of private channels",
@@ -74,11 +75,14 @@ function appManifest(publicUrl: string, transport: Transport): Manifest {
     oauth_config: {
       // Slack takes only https.
       ...defined({ redirect_urls: isHttps(publicUrl) ? [`${publicUrl}/signin/slack/callback`] : undefined }),
+<<<<<<< HEAD
       scopes: { bot: Object.keys(ALL_BOT_SCOPES) as BotScope[] },
+=======
+      scopes: bot: keysOf(BOT_SCOPES) ,
+>>>>>>> 552a47dd (refactor(storage): join files of one subject, skip those a run does not use)
     },
-    settings: defined({
-      event_subscriptions: { ...requestUrl, bot_events: Object.keys(BOT_EVENTS) as BotEvent[] },
-      interactivity: { is_enabled: true, ...requestUrl, ...menuUrl },
+    settings: defined({...requestUrl, bot_events: keysOf(BOT_EVENTS) ,
+      interactivity: is_enabled: true, ...requestUrl, ...menuUrl ,
       socket_mode_enabled: transport === "socket" ? true : undefined,
     }),
   };

@@ -1,5 +1,6 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError } from "@slack/web-api";
 import { AppError, type ErrorCode, Misconfigured } from "../../core/basics/errors.ts";
+import { keysOf } from "../../core/basics/keys-of.ts";
 
 const MS_PER_SECOND = 1_000;
 
@@ -39,9 +40,7 @@ const CLASSES: Readonly<Record<RefusalClass, string>> = {
 };
 
 const CLASS_OF: ReadonlyMap<string, RefusalClass> = new Map(
-  (Object.keys(CLASSES) as RefusalClass[]).flatMap((refusal) =>
-    CLASSES[refusal].split(/\s+/).map((name) => [name, refusal] as const),
-  ),
+  keysOf(CLASSES).flatMap((refusal) => CLASSES[refusal].split(/\s+/).map((name) => [name, refusal] as const)),
 );
 
 const CODE_OF_CLASS: Readonly<Record<RefusalClass, ErrorCode>> = {

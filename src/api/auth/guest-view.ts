@@ -1,3 +1,4 @@
+import { defined } from "../../core/basics/defined.ts";
 import type { ErrorCode } from "../../core/basics/errors.ts";
 import { ERROR_TABLE } from "../http/error-table.ts";
 import type { RunItem } from "../schemas/run-item.ts";
@@ -59,7 +60,7 @@ const VISIBLE_TO_GUESTS = {
   session_id: whole,
   session_link: whole,
   conversation_id: whole,
-  agent_config: ({ harness, model_id, name }) => withoutUndefined({ harness, model_id, name }),
+  agent_config: ({ harness, model_id, name }) => defined({ harness, model_id, name }),
   agent_skill: whole,
   artifacts: whole,
   pull_request_status: whole,
@@ -81,7 +82,3 @@ const VISIBLE_TO_GUESTS = {
     value: Exclude<RunItem[Member], undefined>,
   ) => RunItem[Member] | undefined;
 };
-
-function withoutUndefined<T extends object>(members: T): T {
-  return Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined)) as T;
-}

@@ -9,6 +9,6 @@ export function sourceOf({ headers }: Pick<FastifyRequest, "headers">): RunSourc
   if (headers.authorization === undefined) {
     return "WEB_APP";
   }
-  const claimed = String(headers["x-run-source"] ?? "").toUpperCase() as RunSource;
-  return CLAIMED_SOURCES.has(claimed) ? claimed : "API";
+  const claimed = String(headers["x-run-source"] ?? "").toUpperCase();
+  return [...CLAIMED_SOURCES].find((source) => source === claimed) ?? "API";
 }

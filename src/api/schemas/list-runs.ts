@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type PrincipalId, parseRunId } from "../../core/basics/ids.ts";
+import { defined } from "../../core/basics/defined.ts";
+import { type PrincipalId, parseId, parseRunId } from "../../core/basics/ids.ts";
 import { RUN_SOURCES, type RunSource } from "../../core/model/runs/sources.ts";
 import { uniformSkillId } from "../../core/model/skills/skill.ts";
 import { RUN_SORTS, type RunFilters, wordsOf } from "../../core/ports/stores/run-query.ts";
@@ -115,12 +116,12 @@ export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
   if (ids.some((id) => parseRunId(id) === undefined)) {
     return undefined;
   }
-  return withoutUndefined({
+  return defined({
     states: query.state?.toSorted(),
     name,
     modelId: query.model_id,
-    creatorId: creator?.toLowerCase() as PrincipalId | undefined,
-    executorId: executor?.toLowerCase() as PrincipalId | undefined,
+    creatorId: creator === undefined ? undefined : parseId<PrincipalId>(creator),
+    executorId: executor === undefined ? undefined : parseId<PrincipalId>(executor),
     source,
     createdAfter: query.created_after,
     createdBefore: query.created_before,
@@ -136,10 +137,5 @@ export function filtersOf(query: ListRunsQuery): RunFilters | undefined {
 }
 
 function isSource(text: string): text is RunSource {
-  return (RUN_SOURCES as readonly string[]).includes(text);
-}
-
-function withoutUndefined<T extends object>(members: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  const value = Object.entries(members).filter(([, member]) => member !== undefined);
-  return Object.fromEntries(value) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
+  return RUN_SOURCES.some((source) => source === text);
 }

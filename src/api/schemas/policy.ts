@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import type { PrincipalId } from "../../core/basics/ids.ts";
+import { type PrincipalId, parseId } from "../../core/basics/ids.ts";
 import { PRINCIPAL_TYPES } from "../../core/model/people/principal.ts";
 import type { Condition, Considered, Verdict } from "../../core/model/policies/evaluate-policies.ts";
 import {
@@ -268,7 +268,7 @@ function matchOf(request: PolicyMatch): Match {
   return {
     ...match,
     ...defined({
-      principals: principals?.map((uid) => uid.toLowerCase() as PrincipalId),
+      principals: principals?.flatMap((uid) => parseId<PrincipalId>(uid) ?? []),
       principalTypes,
       requestKinds,
     }),

@@ -36,7 +36,8 @@ export function suspendedPeopleCheck({ people, schedules, teams }: PeopleStorage
   return {
     name: "suspended_people",
     async run() {
-      const [suspended, waiting] = [[] as Principal[], [] as Schedule[]];
+      const suspended: Principal[] = [];
+      const waiting: Schedule[] = [];
       for (const { id } of await teams.list()) {
         const ofTeam = (await people.list(id)).filter(isSuspended);
         suspended.push(...ofTeam);

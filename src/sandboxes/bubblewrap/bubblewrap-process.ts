@@ -1,5 +1,5 @@
 import type { ChildProcess, ChildProcessWithoutNullStreams } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import { type Readable, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { runProgram } from "../../child-process/run-program.ts";
@@ -196,7 +196,12 @@ function startBubblewrap(
 
 /** The types know five pipes at most. */
 function pipeOf({ stdio }: ChildProcess, fd: number): Writable {
-  return (stdio as unknown as readonly Writable[])[fd] as Writable;
+  const pipes: readonly unknown[] = stdio;
+  const pipe = pipes[fd];
+  if (!(pipe instanceof Writable)) {
+    throw new Error(`The process has no pipe ${fd}.`);
+  }
+  return pipe;
 }
 
 function ending(child: ChildProcess): Promise<SandboxExit> {

@@ -112,8 +112,8 @@ export class PgBossQueue implements Queue {
   /** How long the oldest job that could be taken has waited. Undefined if none waits. */
   async longestWaitSeconds(): Promise<number | undefined> {
     const { rows } = await this.#boss.getDb().executeSql(LONGEST_WAIT);
-    const [{ seconds = null } = {}] = rows as readonly { readonly seconds?: number | null }[];
-    return seconds === null ? undefined : Number(seconds);
+    const seconds: unknown = rows[0]?.seconds;
+    return seconds === null || seconds === undefined ? undefined : Number(seconds);
   }
 
   /** The queues that this process reads. Only runs ask for a host or a data directory. */

@@ -3,7 +3,7 @@ import { LOOKUP_LIFETIME_MS } from "../../../src/api/auth/credential-caches.ts";
 import { FIXED_LIMITS } from "../../../src/api/http/api-limits.ts";
 import type { RunId } from "../../../src/core/basics/ids.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
-import { PostgresPubSub } from "../../../src/storage/pubsub/postgres-pubsub.ts";
+import { PostgresPubSub } from "../../../src/storage/postgres-pubsub.ts";
 import { findLeakedCanaries } from "../../support/invariants-canaries.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { waitFor } from "../../support/wait-for.ts";

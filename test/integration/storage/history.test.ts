@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Database } from "../../../src/storage/database.ts";
-import { pruneHistory } from "../../../src/storage/history.ts";
+import { pruneHistory } from "../../../src/storage/prune-history.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 

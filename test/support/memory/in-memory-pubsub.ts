@@ -1,5 +1,5 @@
 import { IMMEDIATE_CHANNELS, type PubSub, type Unsubscribe } from "../../../src/core/ports/pubsub.ts";
-import { Listeners } from "../../../src/storage/pubsub/listeners.ts";
+import { Listeners } from "../../../src/storage/postgres-pubsub.ts";
 
 /** Publish and subscribe within one process. */
 export class InMemoryPubSub implements PubSub {

@@ -1,5 +1,6 @@
 import { AppError } from "../../basics/errors.ts";
 import type { PrincipalId } from "../../basics/ids.ts";
+import { keysOf } from "../../basics/keys-of.ts";
 import type { PrincipalType } from "../people/principal.ts";
 import type { Approval } from "../runs/run.ts";
 import { CLAIMED_SOURCES, INTEGRATION_SOURCES } from "../runs/sources.ts";
@@ -69,7 +70,7 @@ const CHECKS: Readonly<Record<Exclude<Condition, "actions">, Check>> = {
   repositories: ({ repositories }, action, effect) => concernsAny(repositories, action.repositories, effect),
   relation: (match, { relation }) => match.relation === undefined || match.relation === relation,
 };
-const OTHER_CONDITIONS = Object.keys(CHECKS) as readonly (keyof typeof CHECKS)[];
+const OTHER_CONDITIONS = keysOf(CHECKS);
 /** The conditions that can be checked before a message has an author and a run. */
 const CONDITIONS_ON_MESSAGES = [
   "sources",

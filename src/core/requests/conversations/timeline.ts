@@ -1,3 +1,4 @@
+import { keysOf } from "../../basics/keys-of.ts";
 import type { RunEvent, RunEventKind } from "../../model/runs/events.ts";
 
 const IS_SHOWN: Readonly<Record<RunEventKind, boolean>> = {
@@ -38,7 +39,7 @@ const IS_SHOWN: Readonly<Record<RunEventKind, boolean>> = {
 };
 
 /** The events of a run except what its agent said and did. */
-export const TIMELINE_KINDS = (Object.keys(IS_SHOWN) as RunEventKind[]).filter((kind) => IS_SHOWN[kind]);
+export const TIMELINE_KINDS = keysOf(IS_SHOWN).filter((kind) => IS_SHOWN[kind]);
 
 export interface TimelineEntry {
   readonly event: RunEvent;

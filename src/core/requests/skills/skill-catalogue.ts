@@ -70,8 +70,8 @@ export class SkillCatalogue {
   ): Promise<readonly Skill[]> {
     const read = repositories.map((repository) => this.#listOne(viewer, repository, freshness));
     const results = await Promise.allSettled(read);
-    const failures = results.flatMap((result) =>
-      result.status === "rejected" ? [result.reason as unknown] : [],
+    const failures: readonly unknown[] = results.flatMap((result) =>
+      result.status === "rejected" ? [result.reason] : [],
     );
     for (const failure of failures) {
       this.#pass(failure);

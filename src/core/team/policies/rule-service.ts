@@ -43,7 +43,7 @@ export class RuleService<R extends Rule> {
   async create({ id: creatorId, teamId }: Viewer, edit: RuleEdit<R>): Promise<R> {
     const now = this.#deps.clock.now();
     const origin = { id: newId(now), teamId, creatorId, createdAt: now, updatedAt: now };
-    const rule = { ...origin, ...edit } as unknown as R;
+    const rule = ruleOf(origin, edit);
     await this.#deps.check?.(rule);
     await this.#withFreeName(() => this.#records.add(rule));
     return rule;
@@ -53,7 +53,7 @@ export class RuleService<R extends Rule> {
   async replace(teamId: TeamId, ruleId: string, edit: RuleEdit<R>): Promise<R> {
     const { id, creatorId, createdAt } = await this.get(teamId, ruleId);
     const origin = { id, teamId, creatorId, createdAt, updatedAt: this.#deps.clock.now() };
-    const rule = { ...origin, ...edit } as unknown as R;
+    const rule = ruleOf(origin, edit);
     await this.#deps.check?.(rule);
     if (!(await this.#withFreeName(() => this.#records.replace(rule)))) {
       throw this.#unknown();
@@ -81,4 +81,11 @@ export class RuleService<R extends Rule> {
   #unknown(): AppError {
     return new AppError("resource_not_found", `There is no such ${this.#deps.kind}.`);
   }
+}
+
+type RuleOrigin = Pick<Rule, "id" | "teamId" | "creatorId" | "createdAt" | "updatedAt">;
+
+/** A rule has these members and no others, which the compiler cannot know of `R`. */
+function ruleOf<R extends Rule>(origin: RuleOrigin, edit: RuleEdit<R>): R {
+  return { ...origin, ...edit } as unknown as R;
 }

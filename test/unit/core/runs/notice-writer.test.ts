@@ -14,7 +14,10 @@ const QUESTION = {
 test("a card that shows the question does not repeat what the run waits for", () => {
   const statusMessage = { message: "The agent asks: Delete it?" };
 
-  const asking = writer.card(aRun({ state: "BLOCKED", permission: { ...QUESTION, askedAt: NOW }, statusMessage }), NOW);
+  const asking = writer.card(
+    aRun({ state: "BLOCKED", permission: { ...QUESTION, askedAt: NOW }, statusMessage }),
+    NOW,
+  );
   const waiting = writer.card(
     aRun({ state: "BLOCKED", statusMessage: { message: "Waits for approval." } }),
     NOW,

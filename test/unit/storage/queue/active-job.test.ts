@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { JOB_KINDS, type Slot } from "../../../../src/core/ports/queue.ts";
-import { ActiveJob, type ActiveJobDeps } from "../../../../src/storage/queue/active-job.ts";
+import { ActiveJob, type ActiveJobDeps } from "../../../../src/storage/queue/queue-worker.ts";
 import { SILENT_LOG } from "../../../support/logs.ts";
 import { waitFor } from "../../../support/wait-for.ts";
 
