@@ -12,9 +12,12 @@ export type { FollowUpDelivery, RunMode } from "../core/model/runs/run.ts";
 export type { RunSource } from "../core/model/runs/sources.ts";
 export type { RunState } from "../core/model/runs/states.ts";
 export type { Verbosity } from "../core/model/threads/thread.ts";
-export type { WebhookEventType, WebhookMessageType } from "../core/model/webhooks/event-types.ts";
-export type { WebhookDeliveryState } from "../core/model/webhooks/webhook-delivery.ts";
+export type {
+  WebhookDeliveryState,
+  WebhookEventType,
+  WebhookMessageType,
+} from "../core/model/webhooks/webhook.ts";
 export type { ArtifactType } from "../core/model/workspaces/artifact.ts";
 export type { InputKind } from "../core/model/workspaces/input-file.ts";
-export type { Disposition } from "../core/ports/stores/inbox-result.ts";
+export type { Disposition } from "../core/ports/stores/inbox-store.ts";
 export type { Reservation } from "../core/threads/outbox/pace.ts";

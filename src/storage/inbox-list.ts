@@ -1,6 +1,5 @@
 import { defined } from "../core/basics/defined.ts";
-import type { RunId } from "../core/basics/ids.ts";
-import type { Disposition, InboxEntry, InboxList, InboxQuery } from "../core/ports/stores/inbox-store.ts";
+import type { InboxEntry, InboxList, InboxQuery } from "../core/ports/stores/inbox-store.ts";
 import type { Statements } from "./database.ts";
 import type { Prisma } from "./generated/client.ts";
 import { withoutNulls } from "./rows.ts";

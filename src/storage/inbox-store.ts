@@ -1,5 +1,5 @@
 import { CHANNELS } from "../core/ports/pubsub.ts";
-import type { Disposition, InboxResult } from "../core/ports/stores/inbox-store.ts";
+import type { InboxResult } from "../core/ports/stores/inbox-store.ts";
 import {
   EARLY_REPLY_MS,
   type InboxStore,

@@ -30,7 +30,7 @@ export const BOT_SCOPES = {
 } satisfies Partial<Record<BotScope, string>>;
 
 /** Scopes without which only names are missing. Apps that were created before them work on. */
-export const OPTIONAL_BOT_SCOPES: Readonly<Record<string, string>> = {
+export const OPTIONAL_BOT_SCOPES = {
   "channels:read": "names of public channels in requests",
   "groups:read": "names of private channels in requests",
   "usergroups:read": "names of groups in requests",
@@ -75,14 +75,11 @@ function appManifest(publicUrl: string, transport: Transport): Manifest {
     oauth_config: {
       // Slack takes only https.
       ...defined({ redirect_urls: isHttps(publicUrl) ? [`${publicUrl}/signin/slack/callback`] : undefined }),
-<<<<<<< HEAD
-      scopes: { bot: Object.keys(ALL_BOT_SCOPES) as BotScope[] },
-=======
-      scopes: bot: keysOf(BOT_SCOPES) ,
->>>>>>> 552a47dd (refactor(storage): join files of one subject, skip those a run does not use)
+      scopes: { bot: keysOf(ALL_BOT_SCOPES) },
     },
-    settings: defined({...requestUrl, bot_events: keysOf(BOT_EVENTS) ,
-      interactivity: is_enabled: true, ...requestUrl, ...menuUrl ,
+    settings: defined({
+      event_subscriptions: { ...requestUrl, bot_events: keysOf(BOT_EVENTS) },
+      interactivity: { is_enabled: true, ...requestUrl, ...menuUrl },
       socket_mode_enabled: transport === "socket" ? true : undefined,
     }),
   };

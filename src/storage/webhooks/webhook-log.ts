@@ -1,5 +1,3 @@
-import type { RunId, TeamId } from "../../core/basics/ids.ts";
-import type { RunSource } from "../../core/model/runs/sources.ts";
 import { isStateChange, STATE_CHANGE_KINDS } from "../../core/model/webhooks/webhook.ts";
 import type { LogPart, VisibleRun, WebhookLog } from "../../core/ports/stores/webhook-stores.ts";
 import type { Statements, Tx } from "../database.ts";

@@ -1,21 +1,9 @@
-<<<<<<< HEAD
-
-import type { PrincipalId, RunId, TeamId } from "../../core/basics/ids.ts";
 import type {
   NewWebhookDelivery,
   WebhookDelivery,
-  WebhookDeliveryState,
   WebhookEndpoint,
-  WebhookEventType,
-  WebhookMessageType,
-=======
-import type {
-  NewWebhookDelivery,
-  WebhookDelivery,
->>>>>>> b7d2e559 (refactor(storage): declare the types of columns in the Prisma schema)
   WebhookTry,
 } from "../../core/model/webhooks/webhook.ts";
-
 import type {
   WebhookDelivery as DeliveryRow,
   WebhookEndpoint as EndpointRow,
