@@ -5,6 +5,11 @@ const QUOTED = /^ {0,3}>/;
 const INDENTED = /^(?: {4}|\t)/;
 /** Addresses the bot at the start of a line, whatever the name of the App is. */
 const COMMAND = "/errand";
+/** After one of these it is an address or a path. Scripts without spaces, such as Chinese, stand right beside a mention. */
+const BEFORE = "[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{N}_@/.-]";
+/** Unclosed code ends with its paragraph. */
+const HTML_CODE =
+  /<pre(?=[\s>])[\s\S]*?(?:<\/pre\s*>|$)|<code(?=[\s>])[\s\S]*?(?:<\/code\s*>|\n[ \t]*\n|$)/gi;
 const LIST_ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s/;
 
 /** The text as users see it on the page: without HTML comments and invisible characters. */
@@ -41,7 +46,7 @@ export function withoutMention(markdown: string, name: string): string {
 
 function mentionsIn(visible: string, name: string): RegExpExecArray[] {
   const pattern = new RegExp(
-    `(?:(?<![\\p{L}\\p{N}_@/.-])@${name}(?:\\[bot\\])?|^ {0,3}${COMMAND})(?![\\p{L}\\p{N}_/-]|\\.\\w)[,:]?[ \\t]*`,
+    `(?:(?<!${BEFORE})@${name}(?:\\[bot\\])?|^ {0,3}${COMMAND})(?![A-Za-z\\d_/-]|\\.\\p{L})[,:]?[ \\t]*`,
     "gimu",
   );
   return [...masked(visible).matchAll(pattern)];
@@ -50,10 +55,39 @@ function mentionsIn(visible: string, name: string): RegExpExecArray[] {
 /** The text with code, quotes and quoted mail replaced by blanks of the same length. */
 function masked(visible: string): string {
   const parts = splitMarkdown(visible);
-  const outsideCode = parts.map((part) => (part.kind === "text" ? part.source : blank(part.source))).join("");
+  const texts = parts.map((part) => (part.kind === "text" ? part.source : blank(part.source))).join("");
+  const outsideCode = withoutLongSpans(texts).replace(HTML_CODE, blank);
   const hidden = hiddenLines(visible.split("\n"));
   const lines = outsideCode.split("\n");
   return lines.map((line, index) => (hidden[index] ? blank(line) : line)).join("\n");
+}
+
+/** The text with code spans over several lines replaced. They end within their paragraph. */
+function withoutLongSpans(text: string): string {
+  return text
+    .split(/(\n[ \t]*\n)/)
+    .map((paragraph) => (paragraph.includes("`") ? withoutSpans(paragraph) : paragraph))
+    .join("");
+}
+
+function withoutSpans(paragraph: string): string {
+  const marks = Array.from(paragraph.matchAll(/(?<!\\)`+/g), ({ 0: { length }, index }) => ({
+    index,
+    length,
+  }));
+  const lastOf = new Map(marks.map(({ index, length }) => [length, index]));
+  let masked = "";
+  let end = 0;
+  for (const [number, { index, length }] of marks.entries()) {
+    if (index < end || lastOf.get(length) === index) {
+      continue;
+    }
+    const close = marks.slice(number + 1).find((other) => other.length === length);
+    const closeEnd = (close?.index ?? index) + length;
+    masked += paragraph.slice(end, index) + blank(paragraph.slice(index, closeEnd));
+    end = closeEnd;
+  }
+  return masked + paragraph.slice(end);
 }
 
 /**

@@ -503,6 +503,20 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await readdir(join(root, "histories"))).toHaveLength(2);
   });
 
+  test.each(["@acme/ui-fix", "fix/{JIRA-1}-x", "wip]x", "#12=%41", "größe's"])(
+    "a clone is at the branch %s, which later work is based on",
+    async (name) => {
+      const commit = await repositories.commit("acme/names", { "file.txt": name });
+      await runGit(repositories.pathOf("acme/names"), ["update-ref", `refs/heads/${name}`, commit]);
+
+      const { found, git } = await cloneOf(open(), "names", name);
+
+      expect(found).toMatchObject({ branch: name, commit });
+      expect(await git("branch", "--show-current")).toBe(`${name}\n`);
+      expect(await git("status", "--branch", "--porcelain")).toBe(`## ${name}...origin/${name}\n`);
+    },
+  );
+
   test("a clone can be repeated at the same commit after its branch was deleted on the host", async () => {
     const commit = await repositories.commit("acme/moving", { "file.txt": "one" });
     await runGit(repositories.pathOf("acme/moving"), ["branch", "work", commit]);

@@ -41,14 +41,16 @@ export function isSameName(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
 }
 
+/** The longest that git hosts take. */
 const LENGTH_MAX = 250;
 const COMMIT = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
-/** The rules of https://git-scm.com/docs/git-check-ref-format. Patterns of `ls-remote` are excluded as well. */
-const NOT_IN_NAMES = /[\p{C}\s~^:?*[\]\\{}]|\.\.|@\{|\/\/|\/\.|\.lock(\/|$)|^[-./@]|[./]$/u;
+/** What git forbids in `refs/heads/NAME`: https://git-scm.com/docs/git-check-ref-format. */
+const NOT_IN_NAMES = /[\0-\x20\x7f~^:?*[\\]|\.\.|@\{|(^|\/)(\.|\/|$)|\.lock(\/|$)|\.$/;
 
 /** Whether it can be the name of a branch or tag. Git would read a leading dash as an option. */
 export function isRefName(name: string): boolean {
-  return name !== "" && name.length <= LENGTH_MAX && !NOT_IN_NAMES.test(name);
+  const isLegal = name.isWellFormed() && !NOT_IN_NAMES.test(name);
+  return isLegal && name !== "" && name.length <= LENGTH_MAX && !name.startsWith("-");
 }
 
 export function isCommitId(text: string): boolean {

@@ -13,7 +13,17 @@ test.each([
   ["> what he said\n\n@errand do that", "> what he said\n\ndo that"],
   ["`@errand` is our bot; @errand fix it", "`@errand` is our bot; fix it"],
   ["```\n@errand\n```\n@errand run this", "```\n@errand\n```\nrun this"],
-  ["a stray ` here\n@errand fix the ` character", "a stray ` here\nfix the ` character"],
+  ["a stray ` here\n\n@errand fix the ` character", "a stray ` here\n\nfix the ` character"],
+  ["a stray ` here\n@errand fix the `` characters", "a stray ` here\nfix the `` characters"],
+  ["请@errand修复", "请修复"],
+  ["@errandさん、直して", "さん、直して"],
+  ["@errand야 고쳐줘", "야 고쳐줘"],
+  ["こんにちは@errand", "こんにちは"],
+  ["ขอ@errandแก้", "ขอแก้"],
+  ["@errand，请修复", "，请修复"],
+  ["<code>x</code> @errand fix it", "<code>x</code> fix it"],
+  ["<pre>\nx\n</pre>\n@errand fix it", "<pre>\nx\n</pre>\nfix it"],
+  ["a \\` and @errand fix the `", "a \\` and fix the `"],
   ["- one\n\n    @errand in a list", "- one\n\n    in a list"],
   ["- ```\n  code\n  ```\n\n    @errand in a list", "- ```\n  code\n  ```\n\n    in a list"],
   ["text\n    @errand in a lazy line", "text\n    in a lazy line"],
@@ -63,6 +73,18 @@ test.each([
   ["  > @errand fix it"],
   ["text\n\n    @errand in code"],
   ["<!-- @errand fix it -->"],
+  ["a code span `over\n@errand two lines`"],
+  ["a code span ``over ` two\n@errand lines``"],
+  ["<code>@errand fix it</code>"],
+  ["<pre>\n\n@errand fix it\n</pre>"],
+  ["<pre lang='sh'>@errand fix it"],
+  ["josé@errand.dev"],
+  ["名前@errand.dev"],
+  ["a@errand"],
+  ["я@errand"],
+  ["α@errand"],
+  ["npm i @errand/client"],
+  ["@errand.dev"],
   ["<!-- @errand fix it"],
 ])("%j does not mention the bot", (markdown) => {
   expect(hasMention(markdown, "errand")).toBe(false);
@@ -88,7 +110,20 @@ test.each([
 test("a body of unclosed openings is scanned in linear time", () => {
   const started = performance.now();
 
-  for (const hostile of ["<!--", "`", "```\n", "> ", "@errand", "~~~", "` ``", "\u200C"]) {
+  for (const hostile of [
+    "<!--",
+    "`",
+    "`\n",
+    "` `` ``` ",
+    "<code>",
+    "<pre ",
+    "```\n",
+    "> ",
+    "@errand",
+    "~~~",
+    "` ``",
+    "\u200C",
+  ]) {
     withoutMention(hostile.repeat(65_536 / hostile.length), "errand");
   }
 
