@@ -116,7 +116,6 @@ test("an agent that obeys hidden text cannot leak what the platform keeps", asyn
 describe("repositories that are gone", () => {
   test.each([
     [403, "Repository was archived so is read-only.", "failed"],
-    [403, "This installation has been suspended", "failed"],
     [404, "Not Found", "refused"],
     [410, "This issue was deleted", "refused"],
   ])(
@@ -139,6 +138,21 @@ describe("repositories that are gone", () => {
       expect(issue.cards).toEqual([]);
     },
   );
+});
+
+test("a comment while the App is suspended waits, and becomes a run once it is resumed", async () => {
+  const { github } = fixture;
+  const issue = await GithubIssue.open(fixture);
+  const path = /\/collaborators\/wendy\/permission$/;
+  const isRefused = () => github.calls("GET", path).some(({ outcome }) => outcome === "refused");
+  const message = "This installation has been suspended";
+  github.faults.until({ kind: "refused", method: "GET", path, status: 403, message });
+  await issue.comment("@errand say hi");
+  await waitFor(isRefused, { what: "a refused call", timeoutMs: WAIT_LIMIT_MS });
+
+  github.faults.clear();
+
+  expect(await fixture.dispositions(1)).toEqual(["run_created"]);
 });
 
 test("hostile output of an agent mentions nobody, loads nothing, forges no card and is cut", async () => {

@@ -35,9 +35,10 @@ type Permission = z.infer<typeof permissionAnswer>;
 const WRITERS: ReadonlySet<string> = new Set(["admin", "maintain", "write"]);
 /** Base permissions that include reading only. On a public repository every account has `read`. */
 const READERS: ReadonlySet<string> = new Set(["triage", "read"]);
-/** Words in refusals that a retry would get as well. */
-const FOR_GOOD = /suspended|archived/i;
-const MISSING_PERMISSION = /not accessible by integration/i;
+/** Words in a refusal that a retry would get as well. */
+const FOR_GOOD = /archived/i;
+/** What the owner of the account can repair. The request waits for that: a missing permission, a suspended App. */
+const REPAIRABLE = /not accessible by integration|suspended/i;
 
 interface AuthorizationDeps {
   readonly client: GithubClient;
@@ -177,7 +178,7 @@ function failClosed(error: unknown): never {
     throw error;
   }
   const options = { ...error.options, cause: error };
-  if (MISSING_PERMISSION.test(error.message)) {
+  if (REPAIRABLE.test(error.message)) {
     throw new Misconfigured(error.code, error.message, options);
   }
   throw new AppError(error.code, error.message, { ...options, retryable: true });

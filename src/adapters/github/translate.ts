@@ -153,7 +153,9 @@ function messageOf(
   incoming: IncomingMessage,
   { actor, installation, addressee }: { actor: Account; installation: number; addressee: Addressee },
 ): InboundMessage {
-  const { action, id, kind, repository, subject, reviewCommentId, updatedAt: version } = incoming;
+  const { action, id, kind, repository, subject, reviewCommentId, updatedAt } = incoming;
+  // Within one second, an edit has the same time as the text that it replaces, and may arrive first.
+  const version = updatedAt && action === "edited" ? `${updatedAt}+edited` : updatedAt;
   const messageId = messageIdOf(String(installation), { kind, id });
   return defined({
     adapter: "github",

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
+import { Misconfigured } from "../../../../src/core/basics/errors.ts";
 import type { InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
 import { type EmulatedGithub, startEmulatedGithub, type Written } from "../../../support/emulated-github.ts";
 import { adapterOn, fetchWith, inboundMessageOf, refusing, storedEvent } from "./github-fixture.ts";
@@ -133,8 +134,16 @@ describe("without an answer from GitHub the author is not authorized, and the fa
     await expect(attempt).rejects.toMatchObject({ code: "resource_unavailable", retryable: true });
   });
 
-  test("the failure is permanent when the App is suspended", async () => {
+  test("the request waits while the App is suspended", async () => {
     const fetch = refusing(/\/access_tokens$/, 403, "This installation has been suspended");
+
+    const attempt = adapterOn(github, { fetch }).adapter.authorize(await messageBy("wendy"));
+
+    await expect(attempt).rejects.toThrow(Misconfigured);
+  });
+
+  test("the failure is permanent when the repository is archived", async () => {
+    const fetch = refusing(PERMISSION, 403, "Repository was archived so is read-only.");
 
     const attempt = adapterOn(github, { fetch }).adapter.authorize(await messageBy("wendy"));
 

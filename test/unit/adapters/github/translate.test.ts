@@ -130,11 +130,25 @@ describe("an edit", () => {
     const edited = messageOf("issue_comment", editPayload("@errand a", "@errand b", { comment: at }));
 
     expect(edited).toMatchObject({ text: "b", messageRef: created.messageRef });
-    expect(edited.revision).toEqual({ ...created.revision, version: at.updated_at, isEdit: true });
+    expect(edited.revision).toEqual({
+      ...created.revision,
+      version: `${at.updated_at}+edited`,
+      isEdit: true,
+    });
     expect(created.revision).toMatchObject({
       messageId: `github:${INSTALLATION}/issue_comment/5`,
       isEdit: false,
     });
+  });
+
+  test("an edit within the same second is a later version than the text that it replaces", () => {
+    const at = { updated_at: "2030-01-01T00:00:00Z" };
+    const created = messageOf("issue_comment", commentPayload("@errand a", { comment: at }));
+    const edited = messageOf("issue_comment", editPayload("@errand a", "@errand b", { comment: at }));
+
+    expect(String(edited.revision?.version) > String(created.revision?.version)).toBe(true);
+    expect("2030-01-01T00:00:01Z" > String(edited.revision?.version)).toBe(true);
+    expect("deleted" > String(edited.revision?.version)).toBe(true);
   });
 
   test("an edit of a review is a later version of it, so that a lost original is not lost for good", () => {
@@ -153,7 +167,7 @@ describe("an edit", () => {
         text: "address that",
         revision: {
           messageId: created.revision?.messageId,
-          version: "2030-01-01T00:00:00.000Z",
+          version: "2030-01-01T00:00:00.000Z+edited",
           isEdit: true,
         },
       },
