@@ -1,6 +1,5 @@
 import type { Client } from "pg";
 import { StartupError } from "../core/basics/errors.ts";
-import { FORMER_ROWS } from "./former-rows.ts";
 import { type Migration, recordApplied, recordStarted } from "./migration-history.ts";
 
 /** The one migration that has replaced all migrations up to `LAST_FORMER`, and leads to the same schema. */
@@ -10,9 +9,9 @@ const LAST_FORMER = "20261126152800_renew_sign_ins";
 const LAST_FORMER_COMMIT = "4b6f5a6a";
 
 /**
- * Returns the applied migrations without the former ones. A database that has all of these gets the record of `INIT`, and
- * its rows of older shapes are converted, both in one transaction. Throws `StartupError` for a database that has only
- * some of the former migrations. Both rules end with version 0.2.0.
+ * Returns the applied migrations without the former ones. A database that has all of these gets the record of `INIT`;
+ * the next migration converts its rows of older shapes. Throws `StartupError` for a database that has only some of the
+ * former migrations. Both rules end with version 0.2.0.
  */
 export async function adoptFormerHistory(
   client: Client,
@@ -30,20 +29,8 @@ export async function adoptFormerHistory(
     );
   }
   if (!applied.has(INIT)) {
-    await adopt(client, init);
+    await recordApplied(client, await recordStarted(client, init));
   }
   const kept = [...applied].filter(([name]) => !isFormer(name));
   return new Map([[INIT, init.checksum], ...kept]);
-}
-
-async function adopt(client: Client, init: Migration): Promise<void> {
-  await client.query("BEGIN");
-  try {
-    await client.query(FORMER_ROWS);
-    await recordApplied(client, await recordStarted(client, init));
-    await client.query("COMMIT");
-  } catch (error) {
-    await client.query("ROLLBACK").catch(() => undefined);
-    throw error;
-  }
 }
