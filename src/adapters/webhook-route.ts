@@ -26,7 +26,7 @@ interface Webhook<Received> {
   /** The kind of requests that the platform does not sign. They count neither as verified nor as forged. */
   readonly unsigned?: string;
   /** Checks the signature before it parses anything. The kind of a request without a valid one is `forged`. */
-  read(request: RawRequest): Received;
+  read(request: RawRequest): Promise<Received> | Received;
   /** Stores an event, and returns the answer or why there is none. If it throws, the platform should deliver again. */
   take(received: Received, requestId: string): Promise<Answer | DeliveryProblem>;
   logStored(facts: Record<string, unknown>): void;
@@ -71,7 +71,7 @@ export function webhookRoute<
       const { headers, id: requestId } = request;
       reply.header("x-request-id", requestId);
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const received = webhook.read({ body, headers });
+      const received = await webhook.read({ body, headers });
       if (received.kind === "forged") {
         webhook.arrivals.note("forged");
         webhook.forged.add(requestId);

@@ -1,4 +1,4 @@
-import { App } from "@octokit/app";
+import { createAppAuth } from "@octokit/auth-app";
 import { Octokit } from "@octokit/core";
 import { z } from "zod";
 import { AppError } from "../../core/basics/errors.ts";
@@ -60,7 +60,8 @@ export class GithubClient {
   constructor(config: GithubConfig, deps: GithubClientDeps) {
     const { appId, privateKey, apiUrl } = config;
     const BoundOctokit = octokitFor(apiUrl, deps);
-    this.#app = new App({ appId, privateKey, Octokit: BoundOctokit, log: quietLog(deps.log) }).octokit;
+    const auth = { appId, privateKey, log: quietLog(deps.log) };
+    this.#app = new BoundOctokit({ authStrategy: createAppAuth, auth });
     this.#octokit = new BoundOctokit();
     this.#now = deps.now ?? Date.now;
     const create = this.#createToken.bind(this);

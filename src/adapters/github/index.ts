@@ -17,17 +17,18 @@ import type { GithubConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { gather } from "./gather.ts";
 import { BotIdentity } from "./identity.ts";
-import { INSTALLATION_ACTIONS, takeInstallationEvent } from "./installation-events.ts";
+import { INSTALLATION_EVENTS, takeInstallationEvent } from "./installation-events.ts";
 import { LostDeliveries } from "./lost-deliveries.ts";
 import { PACE } from "./pace.ts";
 import { Posts } from "./posts.ts";
 import { coAuthorOf } from "./provenance.ts";
 import { openPullRequests } from "./pull-requests.ts";
-import { inspect, REPORTING_EVENTS, reportsIn } from "./reports.ts";
+import { inspect, REPORT_EVENT, type ReportDeps, reportsIn } from "./reports.ts";
 import { GithubRepositories, RepositoryNames } from "./repositories.ts";
 import { githubSignIn } from "./sign-in.ts";
+import { StoredEvents } from "./stored-events.ts";
 import { translate } from "./translate.ts";
-import { webhookRoutes } from "./webhook.ts";
+import { REPORT_EVENTS, SPOKEN_EVENTS, webhookRoutes } from "./webhook.ts";
 
 export { type GithubConfig, readGithubConfig } from "./config.ts";
 
@@ -60,6 +61,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
   const posts = new Posts(client, identity);
   const now = deps.now ?? Date.now;
   const names = new RepositoryNames(client, now);
+  const events = storedEvents({ client, identity, names });
   const adapter: ThreadAdapter = {
     name: "github",
     traits: {
@@ -74,16 +76,10 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       // Everyone who may read a repository reads its threads, and outside collaborators may.
       isPublic: () => true,
     },
-    translate: async (event) => {
-      const change = INSTALLATION_ACTIONS.has(event.name) && takeInstallationEvent(event, { client, names });
-      const report = REPORTING_EVENTS.has(event.name) && reportsIn(event, { client, identity, names });
-      const known = change || (await report);
-      if (known) {
-        return known;
-      }
-      const [name, login] = [await identity.name(), await identity.login()];
-      return translate(event, { name, login, appId: identity.appId, names });
-    },
+    translate: async (event) =>
+      // An event that this adapter made itself has no name of GitHub's.
+      (event.name === REPORT_EVENT && (await reportsIn(event, { client, identity, names }))) ||
+      events.translate(event),
     authorize: (message) => authorize(message, { client, identity, names }),
     inspect: (report, run) => inspect(report, run, { client, identity, names }),
     mayWrite: (message, repository) => mayWrite(message, repository, { client }),
@@ -107,4 +103,19 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     openPullRequests: (repository) => openPullRequests(repository, { client, names, repositories }),
     ...defined({ signIn: oauth ? githubSignIn({ apiUrl, oauth }, deps) : undefined }),
   };
+}
+
+function storedEvents(deps: ReportDeps): StoredEvents {
+  const { identity, names } = deps;
+  return new StoredEvents([
+    [INSTALLATION_EVENTS, async (event) => takeInstallationEvent(event, deps)],
+    [REPORT_EVENTS, (event) => reportsIn(event, deps)],
+    [
+      SPOKEN_EVENTS,
+      async (event) => {
+        const [name, login] = [await identity.name(), await identity.login()];
+        return translate(event, { name, login, appId: identity.appId, names });
+      },
+    ],
+  ]);
 }

@@ -1,3 +1,4 @@
+import type { EmitterWebhookEventName } from "@octokit/webhooks";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
@@ -33,6 +34,10 @@ export const INSTALLATION_ACTIONS: ReadonlyMap<string, Readonly<Record<string, s
     },
   ],
 ] as const);
+
+export const INSTALLATION_EVENTS = Array.from(INSTALLATION_ACTIONS).flatMap(([name, actions]) =>
+  Object.keys(actions).map((action) => `${name}.${action}` as EmitterWebhookEventName),
+);
 
 /** The next call that succeeds shows that the App is back. */
 const REMOVALS: ReadonlySet<string> = new Set(["deleted", "suspend"]);

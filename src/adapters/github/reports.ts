@@ -18,15 +18,7 @@ import type { RepositoryNames } from "./repositories.ts";
 import { oneLine } from "./shown-text.ts";
 
 /** Our own name of the event that one pull request gets of an event about a commit or a branch. No webhook has it. */
-const REPORT_EVENT = "errand_report";
-/** Events that may say something about pull requests of runs. */
-export const REPORTING_EVENTS: ReadonlySet<string> = new Set([
-  "check_suite",
-  "status",
-  "push",
-  "pull_request",
-  REPORT_EVENT,
-]);
+export const REPORT_EVENT = "errand_report";
 /** The actions on a pull request that change whether it can be merged, or that its card shows. */
 export const CHANGED_STATES = [
   "synchronize",
@@ -83,7 +75,7 @@ const requesterSchema = z.object({ id: z.number(), login: z.string() });
 type Report = z.infer<typeof reportSchema>;
 type Pull = z.infer<typeof pullAnswer>;
 
-interface ReportDeps {
+export interface ReportDeps {
   readonly client: GithubClient;
   readonly identity: BotIdentity;
   readonly names: RepositoryNames;

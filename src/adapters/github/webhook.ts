@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import type { EmitterWebhookEventName } from "@octokit/webhooks";
+import { verifyWithFallback } from "@octokit/webhooks-methods";
 import type { FastifyPluginAsync } from "fastify";
 import { z } from "zod";
 import { withTimeout } from "../../core/basics/clock.ts";
@@ -14,7 +15,7 @@ import {
 } from "../webhook-route.ts";
 import { threadKeyOf } from "./addresses.ts";
 import { conclusionOfStatus, isRepairable } from "./commit-checks.ts";
-import { INSTALLATION_ACTIONS } from "./installation-events.ts";
+import { INSTALLATION_ACTIONS, INSTALLATION_EVENTS } from "./installation-events.ts";
 import { CHANGED_STATES, isChangedState } from "./reports.ts";
 
 /** GitHub sends up to 25 MB and does not send a refused delivery again; Fastify's own limit is 1 MiB. */
@@ -70,29 +71,42 @@ function failToStore(): never {
 }
 
 /**
- * The events in which a user can address the bot, and those that tell about pull requests of runs. The route does not
- * check whether the text mentions the bot: that needs the App's name from GitHub, and no call is made before the
- * acknowledgement.
+ * The events in which a user can address the bot. The route does not check whether the text mentions the bot: that needs
+ * the App's name from GitHub, and no call is made before the acknowledgement.
  */
-const STORED_ACTIONS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["issue_comment", ["created", "edited", "deleted"]],
-  ["issues", ["opened", "edited", "deleted"]],
-  ["pull_request", ["opened", "edited", ...CHANGED_STATES]],
-  ["pull_request_review", ["submitted", "edited"]],
-  ["pull_request_review_comment", ["created", "edited", "deleted"]],
-  ["check_suite", ["completed"]],
-  // They have no action.
-  ["status", [""]],
-  ["push", [""]],
-  ...Array.from(INSTALLATION_ACTIONS, ([name, actions]) => [name, Object.keys(actions)] as const),
-]);
+export const SPOKEN_EVENTS = [
+  "issue_comment.created",
+  "issue_comment.edited",
+  "issue_comment.deleted",
+  "issues.opened",
+  "issues.edited",
+  "issues.deleted",
+  "pull_request.opened",
+  "pull_request.edited",
+  "pull_request_review.submitted",
+  "pull_request_review.edited",
+  "pull_request_review_comment.created",
+  "pull_request_review_comment.edited",
+  "pull_request_review_comment.deleted",
+] as const satisfies readonly EmitterWebhookEventName[];
+
+/** The events that tell about pull requests of runs. */
+export const REPORT_EVENTS: readonly EmitterWebhookEventName[] = [
+  "check_suite.completed",
+  "status",
+  "push",
+  ...CHANGED_STATES.map((state) => `pull_request.${state}` as const),
+];
+
+const STORED: ReadonlySet<string> = new Set([...SPOKEN_EVENTS, ...REPORT_EVENTS, ...INSTALLATION_EVENTS]);
+const STORED_NAMES: ReadonlySet<string> = new Set([...STORED].map((event) => event.split(".")[0] ?? ""));
 
 const BRANCH_EVENTS: ReadonlySet<string> = new Set(["check_suite", "status", "push"]);
 
 /** What GitHub sends unless a webhook is set to JSON. */
 const FORM = "application/x-www-form-urlencoded";
 
-const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
+const SIGNATURE = /^sha256=[0-9a-f]{64}$/;
 
 /** The events of a commit and of a branch. They say nothing about the pull requests, or name several. */
 const branchSchema = z.object({
@@ -125,14 +139,17 @@ export type WebhookRequest =
   | { readonly kind: "event"; readonly event: ReceivedEvent };
 
 /** Reads what GitHub sent. The signature by one of the secrets is checked before anything is parsed. */
-export function readWebhookRequest(request: RawRequest, secrets: readonly string[]): WebhookRequest {
-  if (!isSigned(secrets, request.body, headerOf(request, "x-hub-signature-256"))) {
+export async function readWebhookRequest(
+  request: RawRequest,
+  secrets: readonly string[],
+): Promise<WebhookRequest> {
+  const body = request.body.toString();
+  if (!(await isSigned(secrets, body, headerOf(request, "x-hub-signature-256")))) {
     return { kind: "forged" };
   }
   if (headerOf(request, "content-type")?.toLowerCase().startsWith(FORM)) {
     return { kind: "form" };
   }
-  const body = request.body.toString();
   const deliveryId = headerOf(request, "x-github-delivery");
   const name = headerOf(request, "x-github-event");
   if (!deliveryId || !name) {
@@ -143,7 +160,7 @@ export function readWebhookRequest(request: RawRequest, secrets: readonly string
 
 /** Whether a delivery with this event and action is stored. */
 export function isStored(name: string, action: string): boolean {
-  return STORED_ACTIONS.get(name)?.includes(action) ?? false;
+  return STORED.has(action === "" ? name : `${name}.${action}`);
 }
 
 /** Reads a delivery that is known to be GitHub's. */
@@ -158,7 +175,7 @@ export function readEvent({
   if (INSTALLATION_ACTIONS.has(name)) {
     return readInstallationEvent({ deliveryId, name, body });
   }
-  if (!STORED_ACTIONS.has(name)) {
+  if (!STORED_NAMES.has(name)) {
     return { kind: "unused" };
   }
   const read = readBody(body);
@@ -225,20 +242,9 @@ function isOtherBranch(ref: string): boolean {
   return ref.startsWith(HEADS) && !isOwnBranch(ref.slice(HEADS.length));
 }
 
-/**
- * Checks the signature over the bytes as they arrived
- * (https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries). Octokit's function takes text, in
- * which all invalid bytes are the same character.
- */
-function isSigned(secrets: readonly string[], body: Buffer, signature = ""): boolean {
-  const sent = SIGNATURE.exec(signature)?.[1];
-  if (sent === undefined || body.length === 0) {
-    return false;
-  }
-  const actual = Buffer.from(sent, "hex");
-  return secrets.some((secret) =>
-    timingSafeEqual(createHmac("sha256", secret).update(body).digest(), actual),
-  );
+/** Octokit throws for an empty body and for a missing signature. `Webhooks.verify` ignores further secrets. */
+async function isSigned([secret = "", ...others]: readonly string[], body: string, signature = "") {
+  return body !== "" && SIGNATURE.test(signature) && verifyWithFallback(secret, body, signature, others);
 }
 
 function headerOf({ headers }: RawRequest, name: string): string | undefined {

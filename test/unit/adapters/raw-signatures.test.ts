@@ -31,30 +31,33 @@ function fromSlack(signed: Buffer, sent: Buffer) {
   return readFromSlack({ body: sent, headers }, SECRET, NOW).kind;
 }
 
-function fromGitHub(signed: Buffer, sent: Buffer) {
+async function fromGitHub(signed: Buffer, sent: Buffer) {
   const hash = createHmac("sha256", SECRET).update(signed).digest("hex");
   const headers = {
     "x-hub-signature-256": `sha256=${hash}`,
     "x-github-delivery": "1",
     "x-github-event": "ping",
   };
-  return readFromGitHub({ body: sent, headers }, ["another secret", SECRET]).kind;
+  return (await readFromGitHub({ body: sent, headers }, ["another secret", SECRET])).kind;
 }
 
 describe.each([
   ["Slack", fromSlack],
   ["GitHub", fromGitHub],
 ] as const)("a signature of %s", (_name, read) => {
-  test.each(BODIES)("a signature does not fit %s that reads as the same text", (_what, signed, sent) => {
-    expect(signed.toString()).toBe(sent.toString());
-    expect([read(signed, sent), read(sent, sent) === "forged"]).toEqual(["forged", false]);
-  });
+  test.each(BODIES)(
+    "a signature does not fit %s that reads as the same text",
+    async (_what, signed, sent) => {
+      expect(signed.toString()).toBe(sent.toString());
+      expect(await read(signed, sent)).toBe("forged");
+    },
+  );
 
-  test("a signature covers a byte order mark", () => {
+  test("a signature covers a byte order mark", async () => {
     const [plain, marked] = [Buffer.from("{}"), Buffer.from("\ufeff{}")];
 
-    expect([read(plain, marked), read(marked, plain)]).toEqual(["forged", "forged"]);
-    expect(read(marked, marked)).not.toBe("forged");
+    expect([await read(plain, marked), await read(marked, plain)]).toEqual(["forged", "forged"]);
+    expect(await read(marked, marked)).not.toBe("forged");
   });
 });
 

@@ -444,12 +444,12 @@ const DISPOSITIONS: Readonly<Record<string, number>> = {
 };
 const UNUSED = 275;
 
-test("each recorded payload has its disposition: stored and ignored, a deletion, or only acknowledged", () => {
+test("each recorded payload has its disposition: stored and ignored, a deletion, or only acknowledged", async () => {
   const found: Record<string, number> = {};
   const recorded = everyRecordedPayload();
   for (const { name, payload: body } of recorded) {
     const text = JSON.stringify(body);
-    const request = readWebhookRequest(signedRequest(name, text), ["secret"]);
+    const request = await readWebhookRequest(signedRequest(name, text), ["secret"]);
     const translation = translate(anEvent(name, body), ADDRESSEE);
     expect(["deletion", "ignored"], name).toContain(translation.kind);
     const result = `${name}.${body.action} ${request.kind === "event" ? translation.kind : request.kind}`;
