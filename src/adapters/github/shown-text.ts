@@ -1,4 +1,5 @@
 import { withoutTerminalCodes } from "../../core/basics/clean-text.ts";
+import { FENCE_MARKS, LIST_MARKERS } from "../markdown-lines.ts";
 
 /** The named entities of characters that have a meaning in Markdown, and of those that show nothing. */
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -105,7 +106,7 @@ export interface MarkdownPart {
 
 /** A fence can also be the first thing in a list item. */
 const FENCE =
-  "^(?<indent>[ \\t]*(?:(?:[-*+]|\\d{1,9}[.)])[ \\t]+)*)(?<marks>`{3,}(?=[^`\\n]*$)|~{3,})(?<language>[^\\n]*)" +
+  `^(?<indent>${LIST_MARKERS})(?<marks>${FENCE_MARKS})(?<language>[^\\n]*)` +
   "(?:\\n(?<code>[^]*?)(?:^[ \\t]*\\k<marks>[`~]*[ \\t]*$|(?![^]))|(?![^]))";
 /** Limited to one line, because otherwise a stray backtick would swallow the rest of the paragraph. */
 const SPAN = "(?<![`\\\\])(?<ticks>`+)(?!`)(?<inline>[^\\n]*?[^`\\n])\\k<ticks>(?!`)";

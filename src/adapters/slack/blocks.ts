@@ -10,6 +10,8 @@ export interface Rendered {
   readonly blocks: readonly types.KnownBlock[];
   /** The same with the plan as Slack's own block, which not every workspace takes. */
   readonly planBlocks?: readonly types.KnownBlock[];
+  /** The same with Markdown of which Slack makes fewer blocks. */
+  readonly fewerBlocks?: readonly types.KnownBlock[];
   /** The whole message for a workspace that refuses the blocks. */
   readonly plainText: string;
 }
@@ -62,6 +64,20 @@ export function plainText({ heading, max, sessionLink, text }: PlainWords): stri
   return [heading === "" ? "" : defuseMrkdwn(heading, MAX_HEADER + MAX_HEADER), words, link]
     .filter((part) => part !== "")
     .join("\n");
+}
+
+/** Slack takes a text of this length from every method. */
+const MAX_SHORT = 3_000;
+
+/** The start of a plain text, and its link to the session. */
+export function shortened(text: string): string {
+  if (text.length <= MAX_SHORT) {
+    return text;
+  }
+  const address = /^<https?:[^\s<>]+>$/m.exec(text)?.[0];
+  const end = address === undefined ? "…" : `…\n${address}`;
+  const head = text.slice(0, MAX_SHORT - end.length);
+  return `${head.replace(/&[a-z]{0,3}$|[\uD800-\uDBFF]$/, "")}${end}`;
 }
 
 export function link(url: string, words: string): string {

@@ -5,7 +5,7 @@ import { AppError } from "../../core/basics/errors.ts";
 import type { ThreadKey } from "../../core/basics/ids.ts";
 import type { Delivery } from "../../core/ports/thread-adapter.ts";
 import { parseThreadKey, type Shown } from "./addresses.ts";
-import { hasMarker, type Marker, type Rendered } from "./blocks.ts";
+import { hasMarker, type Marker, type Rendered, shortened } from "./blocks.ts";
 import { callSlack } from "./client.ts";
 import { ignoreCode, ignoreRefusals, refusalClassOf } from "./errors.ts";
 import type { Bot, BotIdentity } from "./identity.ts";
@@ -77,18 +77,23 @@ export class Posts {
   }
 
   /**
-   * A plan whose block Slack refuses is sent as text, and a message whose blocks it refuses as plain text. Slack shows
-   * nothing of a message that it refuses.
+   * A plan whose block Slack refuses is sent as text. A message whose blocks it refuses is sent with fewer, then as plain
+   * text, and then as the start of that. Slack shows nothing of a message that it refuses.
    */
   async #send<Answer>(
-    { blocks, marker, plainText, planBlocks, text }: Rendered,
+    { blocks, fewerBlocks, marker, plainText, planBlocks, text }: Rendered,
     send: (message: MarkedMessage) => Promise<Answer>,
   ): Promise<Answer> {
     const plans = planBlocks === undefined || this.#refusesPlans ? [] : [{ text, blocks: planBlocks }];
+    const fewer = fewerBlocks === undefined ? [] : [{ text, blocks: fewerBlocks }];
+    const [first = { text, blocks }, ...others] = [...plans, { text, blocks }, ...fewer];
     // Without blocks, an update also removes those that the message had.
-    const [first, ...others] = [...plans, { text, blocks }, { text: plainText, blocks: [] }];
+    const plain = [...new Set([plainText, shortened(plainText)])].map((words) => ({
+      text: words,
+      blocks: [],
+    }));
     let answer = await send(messageOf(marker, first)).catch(refusedBlocks);
-    for (const other of others) {
+    for (const other of [...others, ...plain]) {
       if (!(answer instanceof AppError)) {
         break;
       }

@@ -13,7 +13,7 @@ import {
   UNAPPROVED,
   workspaceLine,
 } from "../card-words.ts";
-import { answerParts } from "./answer-parts.ts";
+import { answerParts, withFewerElements } from "./answer-parts.ts";
 import {
   context,
   header,
@@ -104,9 +104,13 @@ function renderAnswer(
   const [first, ...others] = parts.map((text, index) => {
     const rest = isCut && index === parts.length - 1 ? more : "";
     const place = parts.length === 1 ? undefined : { number: index + 1, of: parts.length };
-    const words: types.MarkdownBlock = { type: "markdown", text: `${text}${rest}` };
-    const rendered = renderWords(notice, { marker: markerOfPart(index + 1), words, text, place });
-    return index === parts.length - 1 ? withFiles(withUnpushed(rendered, notice), notice) : rendered;
+    const shown = (markdown: string): Rendered => {
+      const words: types.MarkdownBlock = { type: "markdown", text: `${markdown}${rest}` };
+      const rendered = renderWords(notice, { marker: markerOfPart(index + 1), words, text, place });
+      return index === parts.length - 1 ? withFiles(withUnpushed(rendered, notice), notice) : rendered;
+    };
+    const fewer = withFewerElements(text);
+    return fewer === text ? shown(text) : { ...shown(text), fewerBlocks: shown(fewer).blocks };
   });
   return [first, ...others] as [Rendered, ...Rendered[]];
 }

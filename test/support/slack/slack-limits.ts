@@ -39,6 +39,9 @@ export function slackLimitError(method: string, text: string, blocks: unknown): 
   if (!blocks.every(isValidBlock) || hasDuplicateIds(blocks) || markdownIn(blocks) > MAX_MARKDOWN_TEXT) {
     return "invalid_blocks";
   }
+  if (blocks.reduce((sum, block) => sum + blocksMadeOf(block), 0) > MAX_BLOCKS) {
+    return "invalid_blocks";
+  }
   return charactersIn(blocks) > MAX_CHARACTERS_IN_BLOCKS ? "msg_blocks_too_long" : undefined;
 }
 
@@ -86,6 +89,22 @@ function isText(value: unknown): boolean {
 function hasDuplicateActions(elements: readonly unknown[]): boolean {
   const ids = elements.flatMap((element) => (isRecord(element) ? [element.action_id] : []));
   return new Set(ids).size < ids.length;
+}
+
+/**
+ * Slack makes several blocks of a markdown block, of which a message has at most 50: one for each heading, rule and
+ * table, and one for the words between them.
+ */
+function blocksMadeOf({ text, type }: JsonRecord): number {
+  if (type !== "markdown") {
+    return 1;
+  }
+  const words = String(text).replace(/^[ \t>]*(`{3,}|~{3,})[\s\S]*?^[ \t>]*\1/gm, "code");
+  const kinds = words
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => (/^[ \t>]*(?:#{1,6} |---+$)/.test(line) ? "alone" : /^\|/.test(line) ? "table" : "words"));
+  return kinds.filter((kind, index) => kind === "alone" || kind !== kinds[index - 1]).length;
 }
 
 /** The limit of a markdown block is for all markdown blocks of a message together. */

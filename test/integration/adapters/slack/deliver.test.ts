@@ -283,6 +283,43 @@ describe("refusals by Slack", () => {
     },
   );
 
+  test("an answer whose blocks Slack refuses is posted with fewer, before plain text", async () => {
+    const message = await fixture.mentioned();
+    fixture.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error: "invalid_blocks" });
+    const text = "# Result\n\n| a | b |\n|---|---|\n| 1 | **2** |\n\n- one";
+
+    await fixture.deliver(message, { kind: "message", purpose: "answer", text });
+
+    const [shown] = fixture.repliesTo(message);
+    expect(shown?.blocks).toContainEqual(
+      expect.objectContaining({
+        type: "markdown",
+        text: "**Result**\n\n\n```\n| a | b |\n|---|---|\n| 1 | **2** |\n```\n\n- one",
+      }),
+    );
+  });
+
+  test("an answer that Slack also refuses as plain text is posted as its start, with the link to the rest", async () => {
+    const message = await fixture.mentioned();
+    for (const error of ["invalid_blocks", "msg_too_long"]) {
+      fixture.slack.faults.next({ method: "chat.postMessage", kind: "ok-false", error });
+    }
+    const sessionLink = "https://errand.example/sessions/1";
+
+    await fixture.deliver(message, {
+      kind: "message",
+      purpose: "answer",
+      text: `Done. ${"<b> & ".repeat(1_500)}`,
+      sessionLink,
+    });
+
+    const [shown, ...others] = fixture.repliesTo(message);
+    expect(others).toEqual([]);
+    expect(shown?.text.length).toBeLessThanOrEqual(3_000);
+    expect(shown?.text).toMatch(/Done\. &lt;b&gt; &amp; [\s\S]*…\n<https:\/\/errand\.example\/sessions\/1>$/);
+    expect(shown?.text).not.toMatch(/&(?!(?:amp|lt|gt);)/);
+  });
+
   test("a card whose blocks Slack refuses is shown as plain text", async () => {
     const message = await fixture.mentioned();
     const shownAt = await fixture.deliver(message, aCard());

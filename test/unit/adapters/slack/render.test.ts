@@ -49,6 +49,7 @@ describe("rendering", () => {
       marker: _marker,
       plainText: _plain,
       planBlocks: _plan,
+      fewerBlocks: _fewer,
       ...rendered
     } = render(read("notice.json") as Notice);
 
