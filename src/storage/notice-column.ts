@@ -3,6 +3,7 @@ import type { RunId } from "../core/basics/ids.ts";
 import { type CheckCounts, PULL_REQUEST_STATES } from "../core/model/repositories/pull-request-status.ts";
 import { RUN_STATES } from "../core/model/runs/states.ts";
 import {
+  type AskedQuestion,
   type CardApproval,
   type CardPullRequestStatus,
   type CardQuestion,
@@ -108,6 +109,13 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
         turn: z.number(),
         files: z.array(z.looseObject({ name: z.string(), sizeBytes: z.number(), blobId: z.string() })),
       }),
+    ),
+    asks: z.exactOptional(
+      z.looseObject({
+        runId,
+        permissionId: z.string(),
+        options: PERMISSION_OPTIONS,
+      } satisfies MembersOf<AskedQuestion>),
     ),
     onlyFor: text,
   }),

@@ -1,4 +1,5 @@
 import { defined } from "../core/basics/defined.ts";
+import { questionKeyOf } from "../core/model/threads/notice.ts";
 import type { KeyedLimit, LimitsOf, OutboxStore, TakenDelivery } from "../core/ports/stores/outbox-store.ts";
 import type { Receipt } from "../core/ports/thread-adapter.ts";
 import {
@@ -55,7 +56,8 @@ export class PrismaOutboxStore implements OutboxStore {
           await tx.outboxDelivery.update({ where: { id: row.id }, data: { tries: { increment: 1 } } });
           const isTried =
             row.tries > 0 || (row.receipt === null && (await wasMessageTried(tx, threadId, row)));
-          return { ...delivery, maybeShown: isTried };
+          const questionShownAt = await questionReceipt(tx, delivery);
+          return { ...delivery, ...defined({ questionShownAt }), maybeShown: isTried };
         }
         if (writeKindOf(delivery) === "post") {
           return undefined;
@@ -202,6 +204,17 @@ function waitingIn(tx: Tx, threadId: string): Promise<WaitingRow[]> {
 async function wasMessageTried(tx: Tx, threadId: string, { id, messageKey }: WaitingRow): Promise<boolean> {
   const where = { threadId, messageKey, id: { lt: id }, tries: { gt: 0 } };
   return (await tx.outboxDelivery.count({ where })) > 0;
+}
+
+/** Where the thread shows the question of a card as a message of its own. */
+async function questionReceipt(tx: Tx, { notice, thread }: TakenDelivery): Promise<string | undefined> {
+  const question = notice.kind === "card" ? notice.card.question : undefined;
+  if (question === undefined) {
+    return undefined;
+  }
+  const messageKey = questionKeyOf(question.permissionId);
+  const where = { threadId_messageKey: { threadId: thread.id, messageKey } };
+  return (await tx.receipt.findUnique({ where }))?.receipt;
 }
 
 function deliveryOf(row: WaitingRow, threadId: string): TakenDelivery {

@@ -28,12 +28,21 @@ afterAll(async () => {
 describe.concurrent("a run that asks a question", () => {
   test("a question is answered by a button in Slack", async () => {
     const thread = await SlackThread.open(fixture, ASKING);
-    await thread.untilCard("Waiting for an answer");
+    const card = await thread.untilCard("Waiting for an answer");
+    const [question] = thread.questions;
+
+    expect(JSON.stringify(question?.blocks)).toMatch(/Go on with the next step.*Allow.*Reject/s);
+    expect(JSON.stringify(card.blocks)).toMatch(/The agent asks a question\. <http[^|]*\|Answer it>/);
+    expect(JSON.stringify(card.blocks)).not.toMatch(/Go on with the next step|errand_permission/);
 
     await thread.press("Allow");
 
     expect(await thread.untilAnswers(1)).toEqual([expect.stringMatching(/You chose: allow.*Thanks\./s)]);
     await thread.untilCard("Succeeded");
+    const [answered, ...others] = thread.questions;
+    expect(others).toEqual([]);
+    expect(JSON.stringify(answered?.blocks)).toContain("Answered: Allow.");
+    expect(answered?.blocks.some(({ type }) => type === "actions")).toBe(false);
   });
 
   test("a question is answered in words in Slack", async () => {

@@ -68,12 +68,14 @@ export class SlackThread {
     await this.deliver(mention.message);
   }
 
-  /** Presses the button with this label on the newest card. */
+  /** Presses the button with this label on the newest card or question that has it. */
   async press(label: string, user = this.#fixture.slack.alice): Promise<void> {
-    const card = this.cards.at(-1);
-    const button = buttonsOf(card).find(({ text }) => asRecord(text).text === label);
+    const find = (message: SlackMessage | undefined) =>
+      buttonsOf(message).find(({ text }) => asRecord(text).text === label);
+    const card = this.messages.findLast((message) => find(message) !== undefined);
+    const button = find(card);
     if (card === undefined || button === undefined) {
-      throw new Error(`No card with a button ${label}`);
+      throw new Error(`No card or question with a button ${label}`);
     }
     const message = { channel: this.root.channel.id, ts: card.ts };
     const { action_id: actionId, value } = button;
@@ -150,6 +152,11 @@ export class SlackThread {
 
   get answers(): string[] {
     return this.messages.filter(isAnswer).map(({ blocks }) => wordsOf(blocks[1]));
+  }
+
+  /** The questions of the agent, with their buttons. */
+  get questions(): SlackMessage[] {
+    return this.messages.filter((message) => messageKeyOf(message).startsWith("question:"));
   }
 
   /** The messages of the bot that are not cards. */

@@ -53,7 +53,10 @@ export function approvalButtons(runId: RunId, inputsHash: string): types.Button[
 }
 
 /** One button per option, without options whose ids do not fit. The session page shows all of them. */
-export function optionButtons(runId: RunId, { permissionId, options }: CardQuestion): types.Button[] {
+export function optionButtons(
+  runId: RunId,
+  { permissionId, options }: Pick<CardQuestion, "permissionId" | "options">,
+): types.Button[] {
   const buttons = options.map((option, index) =>
     optionButton([runId, permissionId, option.optionId], option, index),
   );

@@ -1,13 +1,13 @@
 import type { WebClient } from "@slack/web-api";
 import type { Notice, TurnOutcome } from "../../core/model/threads/notice.ts";
-import type { Delivery, Receipt } from "../../core/ports/thread-adapter.ts";
+import type { Delivery, Receipt, ThreadAdapter } from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import { parseReceipt, parseThreadKey, receiptOf, type Shown, userIdOf } from "./addresses.ts";
 import type { Rendered } from "./blocks.ts";
 import { callSlack } from "./client.ts";
 import { ignoreCode, ignoreRefusals } from "./errors.ts";
 import type { Posts } from "./posts.ts";
-import { render } from "./render.ts";
+import { render, type ShownNotice } from "./render.ts";
 import type { Uploads } from "./uploads.ts";
 
 const SEEN = "eyes";
@@ -24,6 +24,8 @@ export interface DeliveryDeps {
   readonly client: WebClient;
   readonly posts: Posts;
   readonly uploads: Uploads;
+  /** The address of a shown message. */
+  readonly linkTo: NonNullable<ThreadAdapter["permalinkOf"]>;
 }
 
 /** Shows a notice: as a reaction, as the run's card that is edited in place, or as a message of its own. */
@@ -37,10 +39,13 @@ export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<R
       return receiptOf(await react(delivery, { ts: notice.messageRef, name: signOf(notice) }, client));
     case "card":
     case "choice":
-      return receiptOf(await showCard({ ...delivery, notice }, posts));
+      return receiptOf(await showCard({ ...delivery, notice }, deps));
     case "message": {
       if (notice.attached !== undefined) {
         return receiptOf(await uploads.show({ ...delivery, notice }, notice.attached.files));
+      }
+      if (notice.asks !== undefined) {
+        return receiptOf(await showCard({ ...delivery, notice }, deps));
       }
       const rendered = render({ id, notice });
       const only = notice.onlyFor === undefined ? undefined : userIdOf(notice.onlyFor);
@@ -74,18 +79,19 @@ async function react(
 }
 
 /**
- * Posts a deleted card again. Updates the card of an earlier try, because it may show an older state. An update that
- * would change nothing is not made.
+ * A card, or a question with buttons. Posts a deleted one again. Updates that of an earlier try, because it may show an
+ * older state. An update that would change nothing is not made.
  */
 async function showCard(
-  delivery: Delivery & { readonly notice: Extract<Notice, { readonly kind: "card" | "choice" }> },
-  posts: Posts,
+  delivery: Delivery & { readonly notice: ShownNotice },
+  { linkTo, posts }: DeliveryDeps,
 ): Promise<Shown> {
-  const { id, notice } = delivery;
-  const [card] = render({ id, notice });
+  const { id, notice, questionShownAt, thread } = delivery;
+  const asked = questionShownAt === undefined ? undefined : { link: await linkTo(thread, questionShownAt) };
+  const [card] = render({ id, notice }, asked);
   const known = delivery.shownAt === undefined ? undefined : parseReceipt(delivery.shownAt);
   // Without the id of the delivery, by which all cards differ.
-  const hash = contentHash({ body: JSON.stringify(render({ id: "", notice })) });
+  const hash = contentHash({ body: JSON.stringify(render({ id: "", notice }, asked)) });
   if (known !== undefined && (known.hash === hash || (await posts.update(known, card)))) {
     return { ...known, hash };
   }

@@ -67,6 +67,10 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   const posts = new Posts(client, identity);
   const uploads = new Uploads({ ...deps, apiUrl: config.apiUrl, client, posts });
   const events = new StoredEvents(config, { ...deps, client, identity });
+  const linkTo: NonNullable<ThreadAdapter["permalinkOf"]> = async ({ key }, receipt) => {
+    const { teamId, workspaceUrl } = await identity.get();
+    return permalinkOf(locationOf(parseReceipt(receipt), teamId, key), workspaceUrl);
+  };
   const adapter: ThreadAdapter = {
     name: "slack",
     traits: {
@@ -96,11 +100,8 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       ]);
       return { ...defined({ context, names }), files, unread: [...(thread.unread ?? []), ...unread] };
     },
-    deliver: (delivery) => deliver(delivery, { client, posts, uploads }),
-    permalinkOf: async ({ key }, receipt) => {
-      const { teamId, workspaceUrl } = await identity.get();
-      return permalinkOf(locationOf(parseReceipt(receipt), teamId, key), workspaceUrl);
-    },
+    deliver: (delivery) => deliver(delivery, { client, posts, uploads, linkTo }),
+    permalinkOf: linkTo,
   };
   const arrivals = new WebhookArrivals();
   const ingest = new Ingest(config, {

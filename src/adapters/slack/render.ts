@@ -41,7 +41,7 @@ import {
 } from "./buttons.ts";
 import { defuseLine, defuseMrkdwn } from "./defuse.ts";
 
-type ShownNotice = Exclude<Notice, { readonly kind: "seen" | "ended" }>;
+export type ShownNotice = Exclude<Notice, { readonly kind: "seen" | "ended" }>;
 type ChoiceNotice = Extract<Notice, { readonly kind: "choice" }>;
 type MessageNotice = Extract<Notice, { readonly kind: "message" }>;
 
@@ -53,11 +53,12 @@ const MAX_PLAIN_TEXT = 15_000;
 /** The messages that show a card or a message notice, marked with the delivery's id. */
 export function render(
   delivery: Pick<Delivery, "id"> & { readonly notice: ShownNotice },
+  asked?: AskedMessage,
 ): readonly [Rendered, ...Rendered[]] {
   const { notice } = delivery;
   const marker = markerOf(delivery);
   if (notice.kind === "card") {
-    return [renderCard(notice.card, marker)];
+    return [renderCard(notice.card, marker, asked)];
   }
   if (notice.kind === "choice") {
     return [renderChoice(notice, marker)];
@@ -66,7 +67,8 @@ export function render(
     return [renderReply(notice, marker)];
   }
   if (notice.purpose === "outcome" || notice.purpose === "question") {
-    return [renderWords(notice, { marker, words: plainSection(notice.text), text: notice.text })];
+    const rendered = renderWords(notice, { marker, words: plainSection(notice.text), text: notice.text });
+    return [withOptions(rendered, notice)];
   }
   return renderAnswer(notice, (part) => markerOf(delivery, part));
 }
@@ -128,6 +130,13 @@ function withUnpushed(rendered: Rendered, { sessionLink, unpushed }: MessageNoti
   };
 }
 
+/** The options of a question that is still open. */
+function withOptions(rendered: Rendered, { asks }: MessageNotice): Rendered {
+  const elements = asks === undefined ? [] : optionButtons(asks.runId, asks).slice(0, MAX_ACTIONS);
+  const actions: types.ActionsBlock = { type: "actions", elements };
+  return elements.length === 0 ? rendered : { ...rendered, blocks: [...rendered.blocks, actions] };
+}
+
 /** The button stands under the last part of the answer. */
 function withFiles(rendered: Rendered, { offersFiles }: MessageNotice): Rendered {
   if (offersFiles === undefined) {
@@ -184,11 +193,18 @@ const EMOJI: Readonly<Record<RunState, string>> = {
   CANCELLED: "🚫",
 };
 
-function renderCard(card: RunCard, marker: Marker): Rendered {
+/** The question of a card is a message of its own in the thread, with its buttons. */
+interface AskedMessage {
+  readonly link: string | undefined;
+}
+
+function renderCard(card: RunCard, marker: Marker, asked?: AskedMessage): Rendered {
   const [emoji, words] = headingOf(card);
   const title = defuseLine(`${emoji} ${card.title}`, MAX_HEADER);
   const lines = planLines(card, (text) => defuseLine(text, MAX_STEP)).join("\n");
-  const step = card.step === undefined ? "" : `Now: ${defuseLine(card.step, MAX_STEP)}`;
+  // The newest step of a run that asks is what it asks about.
+  const step =
+    card.step === undefined || asked !== undefined ? "" : `Now: ${defuseLine(card.step, MAX_STEP)}`;
   const blocksWith = (plan: types.KnownBlock | undefined): types.KnownBlock[] =>
     [
       header(title, marker.blockId),
@@ -200,9 +216,9 @@ function renderCard(card: RunCard, marker: Marker): Rendered {
       plan,
       step === "" ? undefined : plainContext(step),
       card.message === undefined ? undefined : plainSection(card.message),
-      ...questionBlocks(card),
+      ...(asked === undefined ? questionBlocks(card) : [context(askedLine(asked))]),
       ...approvalBlocks(card),
-      actions(card),
+      actions(card, asked),
     ].filter((block) => block !== undefined);
   const { environmentsLink } = card.workspace ?? {};
   const where = [workspaceLine(card), environmentsLink].filter(Boolean).join(" ");
@@ -210,7 +226,7 @@ function renderCard(card: RunCard, marker: Marker): Rendered {
   const facts = [figures(card).join(" · "), where, pullRequest, lines, step];
   const said = [
     card.message,
-    card.question?.text ?? card.question?.title,
+    asked === undefined ? (card.question?.text ?? card.question?.title) : askedLine({ link: undefined }),
     card.approval?.text,
     ...facts,
   ].filter(Boolean);
@@ -268,11 +284,11 @@ function planBlock(card: RunCard): types.PlanBlock {
   return { type: "plan", title: `Plan: ${done} of ${plan.length} steps done`, tasks };
 }
 
-function actions(card: RunCard): types.ActionsBlock {
+function actions(card: RunCard, asked: AskedMessage | undefined): types.ActionsBlock {
   const { approval, question, runId, state } = card;
   const hash = approval?.inputsHash;
   const decisions = hash === undefined ? [] : approvalButtons(runId, hash);
-  const options = question === undefined ? [] : optionButtons(runId, question);
+  const options = question === undefined || asked !== undefined ? [] : optionButtons(runId, question);
   const open = openButton(safeUrl(card.sessionLink));
   const shown = [...options.slice(0, MAX_ACTIONS - decisions.length - 2), ...decisions];
   const mayRetry = state === "FAILED" || state === "ERROR" || state === "CANCELLED";
@@ -281,6 +297,12 @@ function actions(card: RunCard): types.ActionsBlock {
     type: "actions",
     elements: isEnded(state) ? [...ended, open] : [...shown, open, stopButton(runId)],
   };
+}
+
+function askedLine({ link: url }: AskedMessage): string {
+  return url === undefined
+    ? "The agent asks a question in this thread."
+    : `The agent asks a question. ${link(url, "Answer it")}.`;
 }
 
 /** What the call would do, and the agent's own words. */

@@ -272,6 +272,8 @@ export interface Delivery {
   readonly notice: Notice;
   /** Where an earlier notice with the same message key is shown. */
   readonly shownAt?: Receipt;
+  /** Where the thread shows the question of this card as a message of its own. */
+  readonly questionShownAt?: Receipt;
   readonly maybeShown: boolean;
 }
 

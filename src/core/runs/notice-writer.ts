@@ -105,13 +105,21 @@ export class NoticeWriter {
     return this.#traits.get(adapter)?.showsActivity === true;
   }
 
+  /** Whether a question is shown there with its buttons, and edited once it is answered. */
+  showsChoices(adapter: string): boolean {
+    return this.#traits.get(adapter)?.asksForEnvironment === true;
+  }
+
   /** The notice as it is for the threads of one adapter: it names the person who requested the run there. */
   addressed(notice: Notice, { provenance }: Run, adapter: string): Notice {
     const { actor, integration } = provenance;
-    if (notice.kind !== "message" || notice.purpose === "reply" || integration !== adapter) {
+    if (notice.kind !== "message") {
       return notice;
     }
-    return actor === undefined ? notice : { ...notice, requester: actor };
+    const { asks, ...message } = notice;
+    const shown = asks === undefined || this.showsChoices(adapter) ? notice : message;
+    const isToRequester = notice.purpose !== "reply" && integration === adapter && actor !== undefined;
+    return isToRequester ? { ...shown, requester: actor } : shown;
   }
 }
 

@@ -360,6 +360,7 @@ export class RunEdit {
 
   done(): RunChange {
     this.set({ waitingFollowUp: this.#followUps.waitingForApproval(this.#tools.now) });
+    this.notices.closeQuestion();
     this.notices.postCards(this.now, this.waiting);
     return {
       ...this.#followUps.done,

@@ -1,9 +1,11 @@
 import { withHiddenShown } from "../basics/hidden-characters.ts";
-import type { ShownQuestion } from "../model/runs/question-text.ts";
+import type { PermissionOption, PermissionRequest } from "../model/runs/agent-update.ts";
+import { shownQuestion } from "../model/runs/question-text.ts";
 import type { FollowUp, Run } from "../model/runs/run.ts";
 import { shortfallOf } from "../model/runs/run-outcome.ts";
 import { isEnded, type RunState } from "../model/runs/states.ts";
 import {
+  type AskedQuestion,
   type Notice,
   ONLY_ON_PAGE,
   type RunCard,
@@ -147,9 +149,11 @@ export class RunNotices {
   }
 
   /** Posts the agent's question, with the address of the page where it can be allowed if that is not so here. */
-  postQuestion({ isWhole, options, text }: ShownQuestion): void {
+  postQuestion(request: PermissionRequest): void {
+    const { isWhole, options, text } = shownQuestion(request);
     const names = withHiddenShown(options.map(({ name }) => name).join(", "));
-    const question = { kind: "message", purpose: "question" } as const;
+    const asks = this.#askedOf(request, options);
+    const question = { kind: "message", purpose: "question", asks } as const;
     if (isWhole) {
       this.#postToRequesters({ ...question, text: `${text}\nAnswer with one of: ${names}.` });
       return;
@@ -157,6 +161,29 @@ export class RunNotices {
     const sessionLink = this.#writer.sessionLink(this.#changed.run);
     const refusal = names === "" ? "" : ` Here you can only refuse it: ${names}.`;
     this.#postToRequesters({ ...question, text: `${text}\n${ONLY_ON_PAGE}${refusal}`, sessionLink });
+  }
+
+  /** The buttons of a question go once it is answered, or nobody waits for the answer. */
+  closeQuestion(): void {
+    const asked = this.#aggregate.run.permission;
+    const { permission } = this.#changed.run;
+    const isSame = permission?.permissionId === asked?.permissionId;
+    if (asked === undefined || asked.answer !== undefined || (isSame && permission?.answer === undefined)) {
+      return;
+    }
+    const chosen = isSame
+      ? asked.options.find(({ optionId }) => optionId === permission?.answer)?.name
+      : undefined;
+    const end = isSame ? `Answered: ${withHiddenShown(chosen ?? "no")}.` : "It is no longer open.";
+    const text = `${shownQuestion(asked).text}\n${end}`;
+    const asks = this.#askedOf(asked, []);
+    this.#postToRequesters({ kind: "message", purpose: "question", text, asks }, ({ adapter }) =>
+      this.#writer.showsChoices(adapter),
+    );
+  }
+
+  #askedOf({ permissionId }: PermissionRequest, options: readonly PermissionOption[]): AskedQuestion {
+    return { runId: this.#changed.run.id, permissionId, options };
   }
 
   /** Tells the user of the run something in its threads, unless the turn is private. */
@@ -172,10 +199,10 @@ export class RunNotices {
    * Posts a message to the people who asked: in the threads of their messages, at the places of these, and in the threads
    * of other platforms. If one of them asked another way, such as over the API, every thread gets it.
    */
-  #postToRequesters(message: Message): void {
+  #postToRequesters(message: Message, isFor: (thread: Thread) => boolean = () => true): void {
     const requests = this.#requests();
     const isFromElsewhere = requests.length === 0 || requests.some(({ thread }) => thread === undefined);
-    for (const { adapter, id } of this.#threads) {
+    for (const { adapter, id } of this.#threads.filter(isFor)) {
       const refs = requests.flatMap(({ messageRef, thread }) =>
         thread?.id === id ? (messageRef ?? "") : [],
       );

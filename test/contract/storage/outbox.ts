@@ -57,6 +57,24 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(await deliverAll(harness(), thread.id)).toEqual([cards[2], aReply("between")]);
     });
 
+    test("a card names where its question is shown, and the question and its answer are one message", async () => {
+      const { outbox } = harness().storage;
+      const { run, thread } = await aThreadWith(harness(), []);
+      const question = { permissionId: "p1", title: "May I?", options: [] };
+      const asks = { runId: run.id, permissionId: "p1", options: [] };
+      const asked = { kind: "message", purpose: "question", text: "May I?", asks } as const;
+      const card = aCard(run, { state: "BLOCKED", question });
+      await say(harness(), run, [asked, card]);
+      await outbox.sent((await take(harness(), thread.id)).id, "at the question");
+
+      const shown = await take(harness(), thread.id);
+      await outbox.sent(shown.id, "at the card");
+      await say(harness(), run, [{ ...asked, text: "May I?\nAnswered: Allow." }]);
+
+      expect(shown).toMatchObject({ notice: card, questionShownAt: "at the question" });
+      expect(await take(harness(), thread.id)).toMatchObject({ shownAt: "at the question" });
+    });
+
     test("a reaction that is followed by a newer one to the same message is dropped", async () => {
       const ended = { kind: "ended", messageRef: "m1", end: "done" } as const;
       const { thread } = await aThreadWith(harness(), [{ kind: "seen", messageRef: "m1" }, ended]);

@@ -46,6 +46,8 @@ export type Notice =
       readonly unpushed?: UnpushedWork;
       /** The turn that said it also made files, which people may ask for here. */
       readonly offersFiles?: TurnFiles;
+      /** The question has buttons here. Without options, it is no longer open, and the text says why. */
+      readonly asks?: AskedQuestion;
       /** Files of a turn that a person asked for. The text says what they are. */
       readonly attached?: TurnFiles & { readonly files: readonly AttachedFile[] };
       /** The subject of the only person for whom a reply is. A platform that cannot do that shows it to everybody. */
@@ -131,6 +133,11 @@ export interface CardQuestion extends Pick<PermissionRequest, "permissionId" | "
   readonly isOnlyOnPage?: boolean;
 }
 
+/** Of a question that is a message of its own, edited in place. */
+export interface AskedQuestion extends Pick<CardQuestion, "permissionId" | "options"> {
+  readonly runId: RunId;
+}
+
 export interface CardApproval {
   /** True: a follow-up waits. False: the run itself does. */
   readonly isFollowUp: boolean;
@@ -141,8 +148,8 @@ export interface CardApproval {
 }
 
 /**
- * Notices with the same message key are shown once: the cards of a run, the reactions to a message, and the files of a
- * turn.
+ * Notices with the same message key are shown once: the cards of a run, the reactions to a message, the files of a
+ * turn, and a question with its answer.
  */
 export function messageKeyOf(notice: Notice, deliveryId: string): string {
   if (notice.kind === "card") {
@@ -151,8 +158,16 @@ export function messageKeyOf(notice: Notice, deliveryId: string): string {
   if (notice.kind === "message" && notice.attached !== undefined) {
     return `files:${notice.attached.runId}:${notice.attached.turn}`;
   }
+  if (notice.kind === "message" && notice.asks !== undefined) {
+    return questionKeyOf(notice.asks.permissionId);
+  }
   if (notice.kind === "choice") {
     return `choice:${notice.requestId}`;
   }
   return notice.kind === "message" ? `message:${deliveryId}` : `sign:${notice.messageRef}`;
+}
+
+/** The message key of a question with buttons. */
+export function questionKeyOf(permissionId: string): string {
+  return `question:${permissionId}`;
 }

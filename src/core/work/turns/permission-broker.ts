@@ -2,7 +2,7 @@ import { cutMiddle, cutText } from "../../basics/clean-text.ts";
 import type { Stop } from "../../basics/clock.ts";
 import { defined } from "../../basics/defined.ts";
 import type { PermissionRequest } from "../../model/runs/agent-update.ts";
-import { questionLine, shownQuestion } from "../../model/runs/question-text.ts";
+import { questionLine } from "../../model/runs/question-text.ts";
 import type { RunEdit } from "../../runs/run-edit.ts";
 import type { AttemptServices } from "../context/attempt-services.ts";
 
@@ -103,7 +103,7 @@ function decideQuestion(edit: RunEdit, request: PermissionRequest): boolean {
   edit.set({ permission: { ...request, askedAt: edit.now } });
   edit.record({ kind: "permission.requested", request });
   edit.moveTo("BLOCKED", { status: { message: questionLine(request) } });
-  edit.notices.postQuestion(shownQuestion(request));
+  edit.notices.postQuestion(request);
   return true;
 }
 

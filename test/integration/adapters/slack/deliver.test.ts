@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Misconfigured } from "../../../../src/core/basics/errors.ts";
 import type { Notice } from "../../../../src/core/model/threads/notice.ts";
-import { aCard, aReply, messageOf, SlackFixture } from "./slack-fixture.ts";
+import { aCard, aReply, messageOf, runId, SlackFixture } from "./slack-fixture.ts";
 
 const PLAN = [
   { text: "Look", status: "completed" },
@@ -318,6 +318,31 @@ describe("refusals by Slack", () => {
     expect(shown?.text.length).toBeLessThanOrEqual(3_000);
     expect(shown?.text).toMatch(/Done\. &lt;b&gt; &amp; [\s\S]*…\n<https:\/\/errand\.example\/sessions\/1>$/);
     expect(shown?.text).not.toMatch(/&(?!(?:amp|lt|gt);)/);
+  });
+
+  test("a question has its buttons until it is answered, and the card links to it", async () => {
+    const message = await fixture.mentioned();
+    const options = [{ optionId: "yes", name: "Allow", kind: "allow_once" as const }];
+    const asks = { runId, permissionId: "p1", options };
+    const question = { kind: "message", purpose: "question", text: "May I? <!channel>", asks } as const;
+    const questionShownAt = await fixture.deliver(message, question);
+    const card = aCard({ state: "BLOCKED", question: { permissionId: "p1", title: "May I?", options } });
+
+    await fixture.deliver(message, card, { id: "d2", questionShownAt });
+    const closed = { ...question, text: "May I?\nAnswered: Allow.", asks: { ...asks, options: [] } };
+    const open = fixture.repliesTo(message);
+    await fixture.deliver(message, closed, { id: "d3", shownAt: questionShownAt });
+
+    const [asked, answered] = [open[0], fixture.repliesTo(message)[0]].map((shown) =>
+      JSON.stringify(shown?.blocks),
+    );
+    expect(asked).toMatch(/May I\?.*errand_permission:0.*Allow/);
+    expect(asked).not.toContain("<!channel>");
+    expect(JSON.stringify(open[1]?.blocks)).toMatch(/The agent asks a question\. <https?:[^|]*\/archives\//);
+    expect(JSON.stringify(open[1]?.blocks)).not.toMatch(/May I|errand_permission/);
+    expect(answered).toContain("Answered: Allow.");
+    expect(answered).not.toContain("errand_permission");
+    expect(fixture.repliesTo(message)).toHaveLength(2);
   });
 
   test("a card whose blocks Slack refuses is shown as plain text", async () => {

@@ -1,3 +1,4 @@
+import { questionKeyOf } from "../../../../src/core/model/threads/notice.ts";
 import type {
   KeyedLimit,
   LimitsOf,
@@ -173,7 +174,7 @@ function wasSlotTried({ deliveries }: Tables, row: DeliveryRow): boolean {
   );
 }
 
-function placeOf({ threadId, messageKey }: DeliveryRow): string {
+function placeOf({ threadId, messageKey }: Pick<DeliveryRow, "threadId" | "messageKey">): string {
   return `${threadId} ${messageKey}`;
 }
 
@@ -184,6 +185,9 @@ function deliveryOf(tables: Tables, row: DeliveryRow): TakenDelivery {
   }
   const { id, adapter, installation, key } = thread;
   const shownAt = tables.receipts.get(placeOf(row));
+  const question = row.notice.kind === "card" ? row.notice.card.question : undefined;
+  const messageKey = questionKeyOf(question?.permissionId ?? "");
+  const questionShownAt = tables.receipts.get(placeOf({ threadId: row.threadId, messageKey }));
   return {
     id: row.id,
     adapter,
@@ -193,5 +197,6 @@ function deliveryOf(tables: Tables, row: DeliveryRow): TakenDelivery {
     tries: row.tries - row.earlierTries,
     ...(row.runId === undefined ? {} : { runId: row.runId }),
     ...(shownAt === undefined ? {} : { shownAt }),
+    ...(questionShownAt === undefined ? {} : { questionShownAt }),
   };
 }

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { LeaseToken, PrincipalId } from "../../../../src/core/basics/ids.ts";
+import { type LeaseToken, newId, type PrincipalId, type RunId } from "../../../../src/core/basics/ids.ts";
 import type { PendingPermission, Run } from "../../../../src/core/model/runs/run.ts";
+import type { AdapterTraits } from "../../../../src/core/ports/thread-adapter.ts";
 import { answerIn, decideFollowUp } from "../../../../src/core/runs/decide-follow-up.ts";
-import { APPROVAL_TOOLS } from "../../../support/run-builders.ts";
+import type { RunEdit } from "../../../../src/core/runs/run-edit.ts";
+import { APPROVAL_TOOLS, aThread } from "../../../support/run-builders.ts";
 import { anEdit } from "./edit.ts";
 
 const authorId = "019cb000-0000-7000-8000-000000000001" as PrincipalId;
@@ -61,6 +63,31 @@ describe("a follow-up", () => {
     expect(change).toMatchObject({ followUps: [], jobs: [], lease: undefined });
     expect(change.progress).toMatchObject({ state: "INPROGRESS", permission: { answer: "once" } });
     expect(change.events.map(({ body }) => body.kind)).toEqual(["permission.answered", "run.state"]);
+  });
+
+  test.each([
+    [
+      "an answer",
+      (edit: RunEdit) => void decideFollowUp(edit, { message: "ok", authorId }, APPROVAL_TOOLS),
+      "Answered: Allow.",
+    ],
+    ["the end of the run", (edit: RunEdit) => edit.moveTo("CANCELLED", {}), "It is no longer open."],
+  ])("after %s, a question has no buttons where it had some", (_what, decide, end) => {
+    const runId = newId<RunId>(new Date());
+    const traits = { source: "SLACK", trigger: "@e" } as const;
+    const asking = new Map<string, AdapterTraits>([
+      ["chat", { ...traits, asksForEnvironment: true as const }],
+      ["forge", traits],
+    ]);
+    const threads = ["chat", "forge"].map((adapter) => ({ ...aThread({ id: adapter, adapter }), runId }));
+    const edit = anEdit({ ...BLOCKED, lease: LEASE }, { threads }, asking);
+
+    decide(edit);
+
+    const closed = edit.done().notices.filter(({ notice }) => "asks" in notice);
+    expect(closed).toMatchObject([
+      { threadId: "chat", notice: { asks: { permissionId: "p", options: [] }, text: `Delete it?\n${end}` } },
+    ]);
   });
 
   test("a text that is no answer is held, and the question stays open", () => {
