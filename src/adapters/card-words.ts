@@ -51,12 +51,17 @@ function durationWords(seconds: number): string {
 const NO_ENVIRONMENTS =
   "Empty workspace: your team has no environment yet. An administrator creates one, with its repositories.";
 
+const CHANGES_WORDS = {
+  draft: "Changes become a draft pull request, without one by pr=off.",
+  ready: "Changes become a pull request, without one by pr=off.",
+} as const;
+
 /** What the agent works in, and why. Users choose the names, so the line must be defused. */
 export function workspaceLine({ workspace }: RunCard): string {
   if (workspace === undefined) {
     return "";
   }
-  const { environment, environmentsLink, reason, repositories } = workspace;
+  const { changes, environment, environmentsLink, reason, repositories } = workspace;
   const names = [...(environment === undefined ? [] : [environment]), ...repositories];
   if (environmentsLink !== undefined) {
     return NO_ENVIRONMENTS;
@@ -64,7 +69,8 @@ export function workspaceLine({ workspace }: RunCard): string {
   if (names.length === 0) {
     return "Empty workspace: no environment and no repository was chosen.";
   }
-  return `In ${names.join(", ")}${reason === undefined ? "" : ` (${reason})`}`;
+  const where = `In ${names.join(", ")}${reason === undefined ? "" : ` (${reason})`}`;
+  return changes === undefined ? where : `${where}. ${CHANGES_WORDS[changes]}`;
 }
 
 /** The steps around the one that the agent works on. `first` is the number of steps before them. */

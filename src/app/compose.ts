@@ -243,6 +243,7 @@ function composeThreads(
     inboxProcessor: new InboxProcessor({
       ...common,
       requestDefaults,
+      changesDefault: bootstrap.config.work.pullRequests,
       storage,
       policies,
       pullRequests: deps.pullRequestReader,

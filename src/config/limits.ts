@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PULL_REQUEST_SETTINGS } from "../core/model/runs/run.ts";
+import { PULL_REQUEST_SETTINGS } from "../core/model/repositories/pull-request-setting.ts";
 import type { RunSettings } from "../core/work/lease/attempt-deps.ts";
 import type { diskVariables } from "./disk.ts";
 import type { VariableDoc } from "./variable-doc.ts";
@@ -80,7 +80,7 @@ export const limitVariableDocs = {
     group: "Agents",
     default: "draft",
     description:
-      "Whether Errand opens pull requests for changes that the agent did not push: `draft`, `ready` or `off`.",
+      "Whether Errand opens pull requests for changes that the agent did not push, for requests of people in Slack, issues and pull requests: `draft`, `ready` or `off`. Requests, routing rules and environments can say otherwise.",
   },
 } satisfies Record<keyof typeof workVariables, VariableDoc>;
 

@@ -12,6 +12,7 @@ import {
   REQUEST_KINDS,
   ROLES,
 } from "../core/model/policies/policy.ts";
+import { PULL_REQUEST_SETTINGS } from "../core/model/repositories/pull-request-setting.ts";
 import {
   CHECK_STATES,
   PULL_REQUEST_STATES,
@@ -29,7 +30,6 @@ import {
   type PendingPermission,
   type PlanStep,
   type Provenance,
-  PULL_REQUEST_SETTINGS,
   type RunActivity,
   type RunConfig,
   type StatusMessage,
@@ -301,6 +301,7 @@ export const ENVIRONMENT_CONFIG: z.ZodType<EnvironmentConfig> = z.looseObject({
   repositories: z.array(REPOSITORY),
   setupCommands: texts,
   network: z.enum(NETWORK_ACCESSES),
+  pullRequest: z.exactOptional(z.enum(PULL_REQUEST_SETTINGS)),
 } satisfies MembersOf<EnvironmentConfig>);
 
 const someTexts = z.exactOptional(texts);

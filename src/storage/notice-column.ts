@@ -50,6 +50,7 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
           environment: text,
           repositories: texts,
           reason: text,
+          changes: z.exactOptional(z.enum(["draft", "ready"])),
           environmentsLink: text,
         } satisfies MembersOf<CardWorkspace>),
       ),

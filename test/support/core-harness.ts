@@ -116,6 +116,7 @@ export class CoreHarness {
       adapters,
       blobs: this.blobs,
       requestDefaults: this.requestDefaults,
+      changesDefault: "draft",
       installationHealth,
       clock,
       log,

@@ -80,6 +80,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       writesOf: (notice) => (notice.kind === "message" ? partsOf(notice.text) : 1),
       containerOf: (key) => parseThreadKey(key).channel,
       asksForEnvironment: true,
+      proposesChanges: true,
       isPublic,
       hasPrivateReplies: true,
       get trigger() {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
+import { PULL_REQUEST_SETTINGS } from "../../core/model/repositories/pull-request-setting.ts";
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../../core/model/workspaces/environment.ts";
 import { ENVIRONMENT_SORTS } from "../../core/team/records/environment-service.ts";
 import { RunCreatorInfo } from "./run-creator.ts";
@@ -83,6 +84,13 @@ export const EnvironmentConfigSchema = z
       .describe(
         "`none` (default): the commands and the agent reach only the model, the run's repositories and its MCP " +
           "servers. `internet`: they also reach public addresses.",
+      ),
+    pull_request: z
+      .enum(PULL_REQUEST_SETTINGS)
+      .optional()
+      .describe(
+        "What Errand does with changes in its repositories, if neither a request nor a routing rule says it. Default: " +
+          "requests of people in chats make a draft pull request where the team can open one, others none.",
       ),
   })
   .meta({
@@ -168,6 +176,7 @@ export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentCon
     github_repos = [],
     setup_commands = [],
     network = "none",
+    pull_request: pullRequest,
   } = json;
   return {
     name,
@@ -175,16 +184,18 @@ export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentCon
     repositories: github_repos.map(({ owner, repo }) => ({ owner, name: repo })),
     setupCommands: setup_commands,
     network,
+    ...defined({ pullRequest }),
   };
 }
 
 export function environmentConfigJson(config: EnvironmentConfig): EnvironmentConfigJson {
-  const { name, description, image, repositories, setupCommands, network } = config;
+  const { name, description, image, repositories, setupCommands, network, pullRequest } = config;
   return {
     name,
     ...defined({ description, docker_image: image }),
     github_repos: repositories.map((repository) => ({ owner: repository.owner, repo: repository.name })),
     setup_commands: [...setupCommands],
     network,
+    ...defined({ pull_request: pullRequest }),
   };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { SHARE_ACCESSES } from "../../core/model/people/share-link.ts";
-import { PULL_REQUEST_SETTINGS } from "../../core/model/runs/run.ts";
+import { PULL_REQUEST_SETTINGS } from "../../core/model/repositories/pull-request-setting.ts";
 import { skillSpecProblem } from "../../core/model/skills/skill-spec.ts";
 import { ONE_OF, withoutEffect } from "./marks.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
@@ -253,14 +253,17 @@ export const AmbientAgentConfig = z
       .string()
       .optional()
       .describe(
-        "What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch.",
+        "What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch. " +
+          "Without `repository` it counts for the repository of the environment, which must have exactly one.",
       ),
     pull_request: z
       .enum(PULL_REQUEST_SETTINGS)
       .optional()
       .describe(
         "What Errand does at the end of a turn with changes in `repository` that the agent did not push. `draft` and " +
-          "`ready`: it pushes them and opens a pull request. `off`: it opens none.",
+          "`ready`: it pushes them and opens a pull request. `off`: it opens none. Without `repository` it counts for " +
+          "each repository of the environment. Default: `pull_request` of the environment, otherwise `off`, except " +
+          "for requests of people in chats.",
       ),
   })
   .meta({

@@ -63,6 +63,8 @@ export interface AdapterTraits {
   readonly showsActivity?: true;
   /** Choices can be shown and made there. A request that does not say where to work asks its author. */
   readonly asksForEnvironment?: true;
+  /** Changes of what people ask for there become pull requests, if no setting says otherwise. */
+  readonly proposesChanges?: true;
   /** A reply for one person is seen by nobody else. */
   readonly hasPrivateReplies?: true;
   /** How users address the bot there, for help texts: `@errand`. */

@@ -21,6 +21,7 @@ import type {
 } from "../model/runs/run.ts";
 import { shortfallOf } from "../model/runs/run-outcome.ts";
 import type { RunSource } from "../model/runs/sources.ts";
+import { isEnded } from "../model/runs/states.ts";
 import type { CardApproval, CardQuestion, CardWorkspace, Notice, RunCard } from "../model/threads/notice.ts";
 import type { AdapterTraits } from "../ports/thread-adapter.ts";
 import { isWaitingForApproval, needsApproval } from "./approval.ts";
@@ -158,7 +159,15 @@ function workspaceOn(run: Run): CardWorkspace {
     ...(home === undefined ? [] : [`${home.owner}/${home.name}`]),
   ];
   const reason = forkReason(run) ?? reasonOf(provenance, config) ?? (home && "where the request was made");
-  return defined({ environment: named?.name, repositories: [...new Set(repositories)], reason });
+  const changes = changesOn(run);
+  return defined({ environment: named?.name, repositories: [...new Set(repositories)], reason, changes });
+}
+
+/** Said before there are changes, because nobody asked for it. */
+function changesOn({ config, provenance, pullRequest, state }: Run): CardWorkspace["changes"] {
+  const { pull_request: setting } = config;
+  const isDefault = provenance.config_layers?.pull_request === "default";
+  return !isDefault || setting === "off" || pullRequest !== undefined || isEnded(state) ? undefined : setting;
 }
 
 /** Says before the work begins how it comes back, because nothing can be pushed to the fork. */

@@ -11,6 +11,7 @@ const CONFIG = {
   github_repos: [{ owner: "acme", repo: "api" }],
   setup_commands: ["npm ci", "npm run build"],
   network: "internet",
+  pull_request: "off",
 };
 
 let harness: ApiHarness;

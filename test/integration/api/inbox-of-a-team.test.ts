@@ -40,6 +40,7 @@ beforeAll(async () => {
     runs,
     policies: runRules({ storage, pubsub, clock }).policies,
     pullRequests: { reread: async () => undefined },
+    changesDefault: "off",
     clock,
     requestDefaults: new RequestDefaultsService({ storage, clock, digest: sha256 }),
     installationHealth: new InstallationHealth({

@@ -9,7 +9,17 @@ export interface EnvironmentDraft {
   readonly image: string;
   readonly commands: string;
   readonly hasInternet: boolean;
+  /** What becomes of changes. Empty: the default. */
+  readonly pullRequest: string;
 }
+
+/** What an environment can do with changes. */
+export const PULL_REQUEST_OPTIONS = [
+  { value: "", name: "As the request or the default says" },
+  { value: "off", name: "No pull request" },
+  { value: "draft", name: "Draft pull request" },
+  { value: "ready", name: "Pull request" },
+] as const;
 
 export function environmentDraftOf(config: EnvironmentConfig | undefined): EnvironmentDraft {
   return {
@@ -19,6 +29,7 @@ export function environmentDraftOf(config: EnvironmentConfig | undefined): Envir
     image: config?.docker_image ?? "",
     commands: (config?.setup_commands ?? []).join("\n"),
     hasInternet: config?.network === "internet",
+    pullRequest: config?.pull_request ?? "",
   };
 }
 
@@ -39,7 +50,8 @@ export function environmentConfigOf(
   draft: EnvironmentDraft,
   before: EnvironmentConfig | undefined,
 ): EnvironmentConfig {
-  const { commands, description, hasInternet, image, name, repositories } = draft;
+  const { commands, description, hasInternet, image, name, pullRequest, repositories } = draft;
+  const setting = PULL_REQUEST_OPTIONS.map(({ value }) => value).find((value) => value === pullRequest);
   const hasSameCommands = commands === environmentDraftOf(before).commands;
   return {
     name: name.trim(),
@@ -51,6 +63,7 @@ export function environmentConfigOf(
     }),
     setup_commands: hasSameCommands ? (before?.setup_commands ?? []) : linesOf(commands),
     network: hasInternet ? "internet" : "none",
+    ...(setting === undefined || setting === "" ? {} : { pull_request: setting }),
   };
 }
 

@@ -2,13 +2,14 @@ import type { EnvironmentConfig } from "@errand/client";
 import { useState } from "react";
 import { EditForm } from "../edit/edit-form.tsx";
 import { EditPage } from "../edit/edit-page.tsx";
-import { CheckField, Field } from "../parts/field.tsx";
+import { CheckField, Field, SelectField } from "../parts/field.tsx";
 import { client } from "../server/client.ts";
 import {
   type EnvironmentDraft,
   environmentConfigOf,
   environmentDraftOf,
   environmentIssuesOf,
+  PULL_REQUEST_OPTIONS,
 } from "./environment-draft.ts";
 
 /** `/environments/new` and `/environments/{uid}`. */
@@ -128,6 +129,13 @@ function EnvironmentForm({
               hint="Otherwise they reach only the model, the repositories of the run and its MCP servers."
               checked={draft.hasInternet}
               onChange={(hasInternet) => change({ hasInternet })}
+            />
+            <SelectField
+              label="Changes"
+              hint="What becomes of changes that the agent did not push. A request or a routing rule can say otherwise."
+              value={draft.pullRequest}
+              options={PULL_REQUEST_OPTIONS}
+              onChange={(pullRequest) => change({ pullRequest })}
             />
             {config === undefined && (
               <CheckField

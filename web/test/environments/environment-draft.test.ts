@@ -14,6 +14,7 @@ describe("the draft of an environment", () => {
     github_repos: [{ owner: "acme", repo: "web" }],
     setup_commands: ["npm ci", "for each in a b; do\n  echo $each\ndone"],
     network: "internet",
+    pull_request: "off",
   };
   const draft = environmentDraftOf(config);
 

@@ -182,11 +182,11 @@ class AmbientAgentConfig(Model):
     """
     ref: str | None = None
     """
-    What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch.
+    What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch. Without `repository` it counts for the repository of the environment, which must have exactly one.
     """
     pull_request: Literal["off", "draft", "ready"] | str | None = None
     """
-    What Errand does at the end of a turn with changes in `repository` that the agent did not push. `draft` and `ready`: it pushes them and opens a pull request. `off`: it opens none.
+    What Errand does at the end of a turn with changes in `repository` that the agent did not push. `draft` and `ready`: it pushes them and opens a pull request. `off`: it opens none. Without `repository` it counts for each repository of the environment. Default: `pull_request` of the environment, otherwise `off`, except for requests of people in chats.
     """
 
 
@@ -4165,6 +4165,10 @@ class EnvironmentConfig(Model):
     network: Literal["none", "internet"] | str | None = None
     """
     `none` (default): the commands and the agent reach only the model, the run's repositories and its MCP servers. `internet`: they also reach public addresses.
+    """
+    pull_request: Literal["off", "draft", "ready"] | str | None = None
+    """
+    What Errand does with changes in its repositories, if neither a request nor a routing rule says it. Default: requests of people in chats make a draft pull request where the team can open one, others none.
     """
 
 

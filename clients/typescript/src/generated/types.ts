@@ -182,11 +182,11 @@ export type AmbientAgentConfig = {
      */
     repository_guessed?: boolean;
     /**
-     * What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch.
+     * What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch. Without `repository` it counts for the repository of the environment, which must have exactly one.
      */
     ref?: string;
     /**
-     * What Errand does at the end of a turn with changes in `repository` that the agent did not push. `draft` and `ready`: it pushes them and opens a pull request. `off`: it opens none.
+     * What Errand does at the end of a turn with changes in `repository` that the agent did not push. `draft` and `ready`: it pushes them and opens a pull request. `off`: it opens none. Without `repository` it counts for each repository of the environment. Default: `pull_request` of the environment, otherwise `off`, except for requests of people in chats.
      */
     pull_request?: 'off' | 'draft' | 'ready';
     [key: string]: unknown;
@@ -4367,6 +4367,10 @@ export type EnvironmentConfig = {
      * `none` (default): the commands and the agent reach only the model, the run's repositories and its MCP servers. `internet`: they also reach public addresses.
      */
     network?: 'none' | 'internet';
+    /**
+     * What Errand does with changes in its repositories, if neither a request nor a routing rule says it. Default: requests of people in chats make a draft pull request where the team can open one, others none.
+     */
+    pull_request?: 'off' | 'draft' | 'ready';
 };
 
 /**

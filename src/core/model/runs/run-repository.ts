@@ -29,23 +29,44 @@ export function runRepositoryOf(config: RunConfig): RunRepository | undefined {
 }
 
 /**
- * Rejects a repository that cannot be cloned, and members that have no effect without a repository. `member` is the
- * caller's name for the configuration. A run that was requested in a repository opens its pull request there.
+ * Rejects a repository that cannot be cloned and a `ref` that cannot be checked out. `member` is the caller's name for
+ * the configuration.
  */
-export function requireRunRepository(config: RunConfig, member: string, home?: RepositoryName): void {
-  const { pull_request, ref, repository } = config;
-  if (repository === undefined) {
-    const needing = home === undefined ? { ref, pull_request } : { ref };
-    const alone = Object.entries(needing).find(([, value]) => value !== undefined);
-    if (alone !== undefined) {
-      throw invalidMember(`${member}.${alone[0]}`, "needs a repository");
-    }
-    return;
-  }
-  if (parseRepositoryName(repository) === undefined) {
+export function requireRunRepository({ ref, repository }: RunConfig, member: string): void {
+  if (repository !== undefined && parseRepositoryName(repository) === undefined) {
     throw invalidMember(`${member}.repository`, "must be owner/name");
   }
   if (ref !== undefined && !isCommitId(ref) && !isRefName(ref)) {
     throw invalidMember(`${member}.ref`, "must be the name of a branch or tag, or the full id of a commit");
   }
+}
+
+/** Where a run works besides the repository that its configuration names. */
+export interface RunPlaces {
+  /** The repository in which the run was requested. */
+  readonly home?: RepositoryName | undefined;
+  readonly environment: readonly RepositoryName[];
+}
+
+/**
+ * Why a member of the configuration has no effect. Without `repository`, `ref` counts for the repository of the
+ * environment if it has exactly one, and `pull_request` for each of them or for the one in which the run was requested.
+ */
+export function uselessMembers(
+  { pull_request, ref, repository }: RunConfig,
+  { environment, home }: RunPlaces,
+): Partial<Record<"ref" | "pull_request", string>> {
+  if (repository !== undefined) {
+    return {};
+  }
+  const needs = "needs a repository";
+  const names = environment.map(({ name, owner }) => `${owner}/${name}`).join(", ");
+  const ofRef =
+    environment.length === 0
+      ? needs
+      : `${needs}, because the environment has several: set it to one of ${names}`;
+  return defined({
+    ref: ref === undefined || environment.length === 1 ? undefined : ofRef,
+    pull_request: pull_request === undefined || home || environment.length > 0 ? undefined : needs,
+  });
 }

@@ -2,6 +2,7 @@ import { defined } from "../../basics/defined.ts";
 import type { ErrorCode } from "../../basics/errors.ts";
 import type { LeaseToken, PrincipalId, RunId, TeamId } from "../../basics/ids.ts";
 import type { ShareAccess } from "../people/share-link.ts";
+import type { PullRequestSetting } from "../repositories/pull-request-setting.ts";
 import type { PullRequestStatus } from "../repositories/pull-request-status.ts";
 import type { Skill } from "../skills/skill.ts";
 import type { ArtifactType } from "../workspaces/artifact.ts";
@@ -11,9 +12,6 @@ import type { ExecutedConfig } from "./executed-config.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
 import type { StoredOutcome } from "./stored-outcome.ts";
-
-export const PULL_REQUEST_SETTINGS = ["off", "draft", "ready"] as const;
-export type PullRequestSetting = (typeof PULL_REQUEST_SETTINGS)[number];
 
 export const RUN_MODES = ["normal", "plan", "orchestrate"] as const;
 export type RunMode = (typeof RUN_MODES)[number];

@@ -116,6 +116,8 @@ export interface CardWorkspace {
   readonly repositories: readonly string[];
   /** Why the run has this environment or repository, as a part of a sentence. */
   readonly reason?: string;
+  /** What becomes of changes, if only a default says it. */
+  readonly changes?: "draft" | "ready";
   /** Where an administrator creates an environment. Present if the team had none when the run was created. */
   readonly environmentsLink?: string;
 }

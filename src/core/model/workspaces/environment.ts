@@ -1,6 +1,7 @@
 import type { PrincipalId } from "../../basics/ids.ts";
 import type { Owned } from "../people/ownership.ts";
 import type { TeamRecord } from "../people/team-record.ts";
+import type { PullRequestSetting } from "../repositories/pull-request-setting.ts";
 import { isSameRepository, type RepositoryName } from "../repositories/repository-name.ts";
 
 /** What an agent works in. `id` has 22 alphanumeric characters. */
@@ -19,6 +20,8 @@ export interface EnvironmentConfig {
   readonly repositories: readonly RepositoryName[];
   readonly setupCommands: readonly string[];
   readonly network: NetworkAccess;
+  /** What happens to changes in its repositories if neither a request nor a routing rule says it. */
+  readonly pullRequest?: PullRequestSetting;
 }
 
 export const NETWORK_ACCESSES = ["none", "internet"] as const;

@@ -3,6 +3,7 @@ import { defined } from "../../basics/defined.ts";
 import { newId, type PrincipalId, type RunId } from "../../basics/ids.ts";
 import type { NamedAgent } from "../../model/defaults/named-agent.ts";
 import type { Viewer } from "../../model/people/principal.ts";
+import type { PullRequestSetting } from "../../model/repositories/pull-request-setting.ts";
 import type {
   Approval,
   ConfigLayer,
@@ -43,6 +44,8 @@ export interface NewRun {
   readonly skills?: readonly Skill[];
   /** What the request gets that neither it nor a routing rule says, strongest first. */
   readonly defaults?: readonly ConfigDefault[];
+  /** What happens to changes if neither the request, a rule, the environment nor a default says it. */
+  readonly changesDefault?: PullRequestSetting;
   /**
    * The request asks for an empty workspace: neither routing rules nor defaults give it an environment or a
    * repository.

@@ -1,8 +1,6 @@
 import type { Clock } from "../../basics/clock.ts";
 import type { Digest, SecretBox } from "../../basics/crypto.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
-import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
-import { requireRunRepository } from "../../model/runs/run-repository.ts";
 import { requireMcpServers } from "../../model/secrets/mcp-server.ts";
 import { withSealedValues } from "../../model/secrets/sealed-values.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
@@ -13,9 +11,10 @@ import type { RunRules } from "../../team/policies/run-rules.ts";
 import { requireEnvironment } from "../../team/records/environment-service.ts";
 import { routeRequest } from "../routing/route-request.ts";
 import { type SkillFinder, withSkills } from "../skills/skill-finder.ts";
+import { withChangeSettings } from "./change-settings.ts";
 import { findExecutingAgent } from "./find-executing-agent.ts";
 import type { AgentChoice, NewRun } from "./new-run.ts";
-import { requirePullRequestAccess, requireTeamMcpServers } from "./requirements.ts";
+import { requireTeamMcpServers } from "./requirements.ts";
 
 export interface RunPreparerDeps extends Pick<RunRules, "policies" | "routing"> {
   readonly storage: Pick<
@@ -85,25 +84,6 @@ export const ROUTING_STEPS: readonly RequestStep[] = [
 /** In this order, after the routing. */
 export const CONFIG_STEPS: readonly RequestStep[] = [
   {
-    name: "repository",
-    applies: ({ request: { config = {} } }) =>
-      [config.repository, config.ref, config.pull_request].some((member) => member !== undefined),
-    apply: async (draft) => {
-      const { config = {}, provenance = {} } = draft.request;
-      requireRunRepository(config, "config", homeRepositoryOf({ provenance }));
-      return draft;
-    },
-  },
-  {
-    name: "pull request",
-    applies: ({ request: { config = {} } }) =>
-      config.repository !== undefined && (config.pull_request ?? "off") !== "off",
-    apply: async (draft, { pullRequests }) => {
-      await requirePullRequestAccess(pullRequests, draft.request, "config");
-      return draft;
-    },
-  },
-  {
     name: "environment",
     applies: ({ request: { config } }) => config?.environment_id !== undefined,
     apply: async (draft, { storage }) => {
@@ -116,6 +96,21 @@ export const CONFIG_STEPS: readonly RequestStep[] = [
       const provenance = { ...request.provenance, environment: { name, repositories: names } };
       return { ...draft, environment, request: { ...request, provenance } };
     },
+  },
+  {
+    name: "repository and its changes",
+    applies: ({ environment, request: { changesDefault, config = {} } }) =>
+      [
+        config.repository,
+        config.ref,
+        config.pull_request,
+        environment?.config.pullRequest,
+        changesDefault,
+      ].some((member) => member !== undefined),
+    apply: async (draft, { pullRequests }) => ({
+      ...draft,
+      request: await withChangeSettings(draft, pullRequests),
+    }),
   },
   {
     name: "MCP servers",

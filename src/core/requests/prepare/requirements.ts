@@ -1,5 +1,6 @@
 import { AppError } from "../../basics/errors.ts";
 import type { TeamId } from "../../basics/ids.ts";
+import type { RepositoryName } from "../../model/repositories/repository-name.ts";
 import type { RunConfig, RunDefinition } from "../../model/runs/run.ts";
 import { runRepositoryOf } from "../../model/runs/run-repository.ts";
 import { mcpServerNamed } from "../../model/secrets/mcp-server.ts";
@@ -10,30 +11,45 @@ import type { McpServerStore } from "../../ports/stores/record-store.ts";
 import type { WorkerStore } from "../../ports/stores/worker-store.ts";
 import { type AgentChoice, type NewRun, secretNamesOf } from "./new-run.ts";
 
+/** A request, as far as its pull requests are concerned. */
+type Publishing = Pick<NewRun, "config" | "creator" | "namedAgent">;
+
+/** Whether the team has credentials for a pull request in at least one of these repositories. */
+export async function mayOpenPullRequest(
+  pullRequests: Pick<PullRequests, "isAllowed">,
+  { creator: { teamId }, namedAgent }: Publishing,
+  repositories: readonly RepositoryName[],
+): Promise<boolean> {
+  const access = teamAccessOf({ teamId, secretNames: secretNamesOf(namedAgent) });
+  for (const { name, owner } of repositories) {
+    if (await pullRequests.isAllowed({ owner, name, ...access })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /**
  * Rejects a configuration with a pull request that the team could not open, before the work is done. `member` is the
- * caller's name for the configuration.
+ * caller's name for the configuration. `repositories`: where its changes are. Default: the one that it names.
  */
 export async function requirePullRequestAccess(
   pullRequests: Pick<PullRequests, "isAllowed">,
-  { config = {}, creator, namedAgent }: Pick<NewRun, "config" | "creator" | "namedAgent">,
+  request: Publishing,
   member: string,
+  repositories?: readonly RepositoryName[],
 ): Promise<void> {
-  const repository = runRepositoryOf(config);
-  const setting = config.pull_request ?? "off";
-  if (repository === undefined || setting === "off") {
+  const { config = {} } = request;
+  const named = runRepositoryOf(config);
+  const all = repositories ?? (named === undefined ? [] : [named]);
+  const isOff = (config.pull_request ?? "off") === "off";
+  if (isOff || all.length === 0 || (await mayOpenPullRequest(pullRequests, request, all))) {
     return;
   }
-  const { name, owner } = repository;
-  const secretNames = secretNamesOf(namedAgent);
-  if (
-    await pullRequests.isAllowed({ owner, name, ...teamAccessOf({ teamId: creator.teamId, secretNames }) })
-  ) {
-    return;
-  }
-  const message = `Your team has no credentials to open a pull request in ${owner}/${name}.`;
+  const names = all.map(({ name, owner }) => `${owner}/${name}`).join(", ");
+  const message = `Your team has no credentials to open a pull request in ${names}.`;
   throw new AppError("integration_not_configured", message, {
-    remedy: `Install this server's app in ${owner}/${name}, or set the team secret ${GIT_TOKEN}.`,
+    remedy: `Install this server's app in ${names}, or set the team secret ${GIT_TOKEN}.`,
     issues: [{ path: `${member}.pull_request`, message: "needs credentials for the repository" }],
   });
 }

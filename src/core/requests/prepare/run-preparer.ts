@@ -1,3 +1,4 @@
+import { invalidMember } from "../../basics/errors.ts";
 import { newId, type TeamId } from "../../basics/ids.ts";
 import type { Viewer } from "../../model/people/principal.ts";
 import { allowsSharing, type ShareAccess } from "../../model/people/share-link.ts";
@@ -154,7 +155,11 @@ export class RunPreparer {
 export function requireStorableConfig(config: RunConfig, member: string, agents: AgentChoice): void {
   requireMcpServers(config, member);
   requireRunRepository(config, member);
-  const { budget, harness, model_id } = config;
+  const { budget, environment_id, harness, model_id, ref, repository } = config;
+  // Another layer can name the environment, but a branch belongs to what is named with it.
+  if (ref !== undefined && repository === undefined && environment_id === undefined) {
+    throw invalidMember(`${member}.ref`, "needs a repository");
+  }
   // A configuration that does not choose an agent is accepted even if the default agent cannot work at the moment.
   if ([harness, model_id, budget?.max_cost_usd].some((each) => each !== undefined)) {
     agents.choose(config, member);

@@ -178,12 +178,15 @@ export function isPlaced({ environment_id: environment, repository }: RunConfig)
   return environment !== undefined || repository !== undefined;
 }
 
-/** The branch and the setting of pull requests are those of the repository. */
+/**
+ * The branch and the setting of pull requests are those of the place that the configuration names. If it names none, the
+ * setting is for every place.
+ */
 export function withoutPlace(config: RunConfig): RunConfig {
-  const { environment_id: _environment, repository: _repository, ...placed } = config;
+  const { environment_id: _environment, repository: _repository, ref: _ref, ...placed } = config;
   const { repository_guessed: _guessed, ...others } = placed;
-  const { pull_request: _pullRequest, ref: _ref, ...rest } = others;
-  return rest;
+  const { pull_request: _pullRequest, ...rest } = others;
+  return isPlaced(config) ? rest : others;
 }
 
 function withoutHarness(config: RunConfig, isDropped: boolean): RunConfig {
@@ -245,7 +248,7 @@ export function inheritConfig(before: Run, requested: RunConfig): InheritedConfi
   const left = [
     ...OF_THE_TASK,
     ...(type === agent ? [] : OF_THE_AGENT),
-    ...(requested.repository === undefined ? [] : OF_THE_REPOSITORY),
+    ...(isPlacedAnew(before, requested) ? OF_THE_REPOSITORY : []),
   ];
   return defined({
     formerAgent: type === agent ? agent : undefined,
@@ -253,6 +256,12 @@ export function inheritConfig(before: Run, requested: RunConfig): InheritedConfi
     provenance: membersOf(provenance, (name) => OF_THE_PLACE.includes(name)),
     teamOwned,
   });
+}
+
+/** Whether the request names another place than the one that the members of the repository are about. */
+function isPlacedAnew({ config: { repository } }: Run, requested: RunConfig): boolean {
+  const isElsewhere = requested.environment_id !== undefined && repository === undefined;
+  return requested.repository !== undefined || isElsewhere;
 }
 
 function membersOf<T extends object>(value: T, isWanted: (name: string) => boolean): Partial<T> {

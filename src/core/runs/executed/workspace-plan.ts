@@ -7,7 +7,7 @@ import {
 } from "../../model/repositories/repository-name.ts";
 import type { ExecutedConfig } from "../../model/runs/executed-config.ts";
 import { type HomeRepository, homeRepositoryOf } from "../../model/runs/home-repository.ts";
-import type { Run } from "../../model/runs/run.ts";
+import type { Run, RunConfig } from "../../model/runs/run.ts";
 import { type RunRepository, runRepositoryOf } from "../../model/runs/run-repository.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
 import type { PlannedRepository, WorkspacePlan } from "../../model/workspaces/workspace.ts";
@@ -53,9 +53,9 @@ export function planOf(
   environment: Environment | undefined,
 ): WorkspacePlan {
   const home = homeRepositoryOf(run);
-  const own = runRepositoryOf(run.config);
   const base =
     environment === undefined ? (home === undefined ? [] : [home]) : environment.config.repositories;
+  const own = runRepositoryOf(run.config) ?? onlyRepositoryOf(run.config, environment);
   const isAdded = own !== undefined && !base.some((each) => isSameRepository(each, own));
   const { image, setupCommands = [] } = environment?.config ?? {};
   return {
@@ -74,6 +74,15 @@ export function planOf(
     setupCommands,
     ...defined({ image }),
   };
+}
+
+/** The only repository of the environment, with the `ref` of a configuration that names no other. */
+function onlyRepositoryOf(
+  { ref }: RunConfig,
+  environment: Environment | undefined,
+): RunRepository | undefined {
+  const [only, ...more] = environment?.config.repositories ?? [];
+  return only === undefined || more.length > 0 ? undefined : { ...only, ...defined({ ref }) };
 }
 
 /** What the request names has priority over the branch of the pull request in which it was made. */

@@ -7,6 +7,7 @@ import type { Installation } from "../../model/people/installation.ts";
 import type { Principal } from "../../model/people/principal.ts";
 import type { Policy, Role } from "../../model/policies/policy.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
+import type { PullRequestSetting } from "../../model/repositories/pull-request-setting.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { Thread } from "../../model/threads/thread.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
@@ -45,6 +46,8 @@ export interface InboxDeps {
   /** Files of requests. */
   readonly blobs: Pick<BlobStore, "put">;
   readonly requestDefaults: RequestDefaultsService;
+  /** What becomes of changes where `proposesChanges` is set and nothing else says it. */
+  readonly changesDefault: PullRequestSetting;
   readonly installationHealth: InstallationHealth;
   readonly clock: Clock;
   readonly log: Log;

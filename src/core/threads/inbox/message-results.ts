@@ -47,15 +47,16 @@ export async function unlessDuplicate(
   }
 }
 
+/** What the author of a request can change. */
+const ANSWERED: readonly string[] = ["invalid_request", "conflict", "integration_not_configured"];
+
 /** Posts as a reply that the request or the state of the run does not allow it. Throws any other failure. */
 export async function replyWith(
   error: unknown,
   context: MessageContext,
   deps: InboxDeps,
 ): Promise<Disposition> {
-  const isAnswer =
-    error instanceof AppError && (error.code === "invalid_request" || error.code === "conflict");
-  if (!isAnswer) {
+  if (!(error instanceof AppError && ANSWERED.includes(error.code))) {
     throw error;
   }
   return reply(context, deps, withOptionName(messageWithRemedy(error)));

@@ -33,7 +33,7 @@ export async function startRun(
   if (elsewhere !== undefined) {
     return reply(context, deps, elsewhere);
   }
-  const resolution = await resolveEnvironment(context, requestOf(context, options), deps);
+  const resolution = await resolveEnvironment(context, requestOf(context, options, deps), deps);
   if ("choices" in resolution) {
     return askForEnvironment(context, resolution.choices, deps);
   }
@@ -63,11 +63,13 @@ async function createRun(newRun: NewRun, context: AuthorizedContext, deps: Inbox
 }
 
 function requestOf(
-  { adapter, author, choice, gathered, message, proven }: AuthorizedContext,
+  { adapter, author, choice, gathered, message, proven, roles }: AuthorizedContext,
   { config, isWithoutEnvironment, prompt }: RequestOptions,
+  { changesDefault }: Pick<InboxDeps, "changesDefault">,
 ): NewRun {
   const { permalink, title } = message;
   const surroundings = contextText(message.context, gathered);
+  const isProposed = adapter.traits.proposesChanges === true && !roles.includes("bot");
   const isEmpty =
     isWithoutEnvironment === true || (choice !== undefined && choice.environmentId === undefined);
   return {
@@ -75,6 +77,7 @@ function requestOf(
     ...defined({
       config: Object.keys(config).length === 0 ? undefined : config,
       isWithoutEnvironment: isEmpty ? true : undefined,
+      changesDefault: isProposed && changesDefault !== "off" ? changesDefault : undefined,
     }),
     source: adapter.traits.source,
     creator: author,

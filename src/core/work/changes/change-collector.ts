@@ -59,6 +59,7 @@ export class ChangeCollector {
       ...deps,
       lease,
       clean,
+      plan: attemptContext.plan,
       runWorkspace: attemptContext,
       problem,
     });
@@ -105,7 +106,7 @@ export class ChangeCollector {
     );
     const ofRun = isLast ? await this.#files.ofRun(this.#written.paths) : undefined;
     const left = (ofRun?.diffs ?? []).filter(
-      ({ repository }) => handedOver === undefined || !isSameRepository(repository, handedOver),
+      ({ repository }) => !handedOver.some((each) => isSameRepository(each, repository)),
     );
     const files = [...(ofTurn?.files ?? []), ...left.map(({ file }) => file)];
     const changes = ofRun && (await this.#changesOf(turn, ofRun, this.#pullRequests.branches()));
@@ -119,11 +120,7 @@ export class ChangeCollector {
 
   /** Work that is elsewhere is missing if a pull request was to be made of it and there is none. */
   #isMissing(work: LeftOutWork, url: string | undefined): boolean {
-    const { wanted } = this.#pullRequests;
-    return (
-      !isElsewhere(work) ||
-      (url === undefined && wanted !== undefined && isSameRepository(work.repository, wanted))
-    );
+    return !isElsewhere(work) || (url === undefined && this.#pullRequests.wants(work.repository));
   }
 
   /**

@@ -1,12 +1,14 @@
 import { defined } from "../../basics/defined.ts";
+import type { PullRequestSetting } from "../../model/repositories/pull-request-setting.ts";
 import {
   isCommitId,
   isSameRepository,
   type RepositoryName,
 } from "../../model/repositories/repository-name.ts";
-import { homeRepositoryOf, isPatchOnly } from "../../model/runs/home-repository.ts";
-import type { PullRequestSetting, Run } from "../../model/runs/run.ts";
+import { type HomeRepository, homeRepositoryOf, isPatchOnly } from "../../model/runs/home-repository.ts";
+import type { Run } from "../../model/runs/run.ts";
 import { type RunRepository, runRepositoryOf } from "../../model/runs/run-repository.ts";
+import type { WorkspacePlan } from "../../model/workspaces/workspace.ts";
 
 /** The repository in which Errand opens the pull request of a run. */
 export interface PublishTarget extends RepositoryName {
@@ -15,20 +17,47 @@ export interface PublishTarget extends RepositoryName {
   /** Work goes onto `base` itself: the branch of the pull request in which it was asked for. */
   readonly ontoBase?: true;
   readonly setting: PullRequestSetting;
+  /** Nobody asked for it: without credentials there is none. */
+  readonly isOptional?: true;
+}
+
+/** A run, and in which repositories it works. */
+export interface Publisher {
+  readonly run: Pick<Run, "config" | "provenance">;
+  readonly plan: Pick<WorkspacePlan, "repositories">;
 }
 
 /**
  * The repository that the configuration names together with `pull_request`, otherwise the one in which the run was
- * requested, with the setting of the configuration or of the operator. Undefined: neither, or nothing is pushed.
+ * requested, with the setting of the configuration or of the operator, otherwise those of the environment. Empty:
+ * nothing is pushed.
  */
-export function publishTargetOf(
-  run: Pick<Run, "config" | "provenance">,
+export function publishTargetsOf(
+  { plan, run }: Publisher,
   usual: PullRequestSetting,
-): PublishTarget | undefined {
+): readonly PublishTarget[] {
   if (isPatchOnly(run)) {
-    return undefined;
+    return [];
   }
+  const { pull_request: setting = "off", ref, repository } = run.config;
+  const optional = defined({
+    isOptional: run.provenance.config_layers?.pull_request === "default" ? (true as const) : undefined,
+  });
   const home = homeRepositoryOf(run);
+  if (repository === undefined && home === undefined) {
+    const [base] = ref === undefined || isCommitId(ref) ? [] : [ref];
+    return setting === "off"
+      ? []
+      : plan.repositories.map((each) => ({ ...target(each, setting, base), ...optional }));
+  }
+  const named = namedTargetOf(run, { home, usual });
+  return named === undefined ? [] : [{ ...named, ...optional }];
+}
+
+function namedTargetOf(
+  run: Publisher["run"],
+  { home, usual }: { readonly home: HomeRepository | undefined; readonly usual: PullRequestSetting },
+): PublishTarget | undefined {
   const own: RunRepository | undefined =
     runRepositoryOf(run.config) ?? (run.config.pull_request === undefined ? undefined : home);
   const isHome = home !== undefined && own !== undefined && isSameRepository(home, own);

@@ -7,6 +7,7 @@ import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
 import { teamAccessOf } from "../../model/secrets/secret.ts";
 import type { ArtifactBody } from "../../model/workspaces/artifact.ts";
+import type { WorkspacePlan } from "../../model/workspaces/workspace.ts";
 import type { BranchPush, PushedWork } from "../../ports/change-tracker.ts";
 import type { PushedBranch } from "../../ports/gateway.ts";
 import type { PullRequest, PullRequestDraft } from "../../ports/pull-requests.ts";
@@ -14,12 +15,13 @@ import type { RunWorkspace } from "../../ports/workspace-provider.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import { branchOf, flatBranchOf } from "../workspaces/branch-name.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
-import { type PublishTarget, publishTargetOf } from "./publish-target.ts";
+import { type PublishTarget, publishTargetsOf } from "./publish-target.ts";
 import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
 
 export interface PullRequestPublisherDeps
   extends Pick<AttemptDeps, "changes" | "log" | "pullRequests" | "settings" | "writer">,
     LinkPullRequestDeps {
+  readonly plan: WorkspacePlan;
   readonly runWorkspace: RunWorkspace;
   readonly clean: <T>(value: T) => T;
   readonly problem: (what: string, error: unknown) => void;
@@ -28,8 +30,8 @@ export interface PullRequestPublisherDeps
 export interface PublishResult {
   /** The pull request to show to people. */
   readonly url?: string;
-  /** A repository whose changes are all in a pull request. */
-  readonly handedOver?: RepositoryName;
+  /** The repositories whose changes are all in a pull request. */
+  readonly handedOver: readonly RepositoryName[];
   /** What was to be published and is not. Only after the last turn. */
   readonly refused: readonly RefusedWork[];
 }
@@ -52,7 +54,7 @@ export interface PublishedBranch extends PushedBranch {
  */
 export class PullRequestPublisher {
   readonly #deps: PullRequestPublisherDeps;
-  readonly #target: PublishTarget | undefined;
+  readonly #targets: readonly PublishTarget[];
   readonly #branches: PublishedBranch[] = [];
   #answer = "";
   /** The number of pushes handled so far. */
@@ -62,7 +64,7 @@ export class PullRequestPublisher {
 
   constructor(deps: PullRequestPublisherDeps) {
     this.#deps = deps;
-    this.#target = publishTargetOf(deps.run, deps.settings.pullRequests);
+    this.#targets = publishTargetsOf(deps, deps.settings.pullRequests);
   }
 
   /**
@@ -87,29 +89,37 @@ export class PullRequestPublisher {
       this.#note(branch, found);
       shown = found ?? shown;
     }
-    const target = this.#target;
-    const known = shown === undefined ? {} : { url: shown.url };
-    if (target === undefined || !isDone || isAmong(pushed, target)) {
-      return known;
+    let url = shown?.url;
+    const handedOver: RepositoryName[] = [];
+    for (const target of isDone ? this.#targets : []) {
+      if (!isAmong(pushed, target)) {
+        const own = await this.#publishOwn(target, changed);
+        url = own?.url ?? url;
+        handedOver.push(...(own?.isWhole === true ? [target] : []));
+      }
     }
+    return { handedOver, ...defined({ url }) };
+  }
+
+  /** Publishes what the agent did not push. `isWhole`: all changes of the repository are in the pull request. */
+  async #publishOwn(
+    target: PublishTarget,
+    changed: readonly RepositoryName[] | undefined,
+  ): Promise<{ readonly url: string; readonly isWhole: boolean } | undefined> {
     // What was refused after an earlier turn is still to be published.
     const wasRefused = this.#deps.run.outcome?.refused?.some(({ what }) => what !== "file") ?? false;
     const isNew = wasRefused || isAmong(changed ?? [target], target);
-    const before = isNew ? undefined : await this.#lastOfRun();
+    const before = isNew ? undefined : await this.#lastOfRun(target);
     if (before !== undefined) {
-      return {
-        ...known,
-        url: before.url,
-        ...defined({ handedOver: this.#isOwn(before) ? target : undefined }),
-      };
+      return { url: before.url, isWhole: this.#isOwn(before.branch, target) };
     }
     const opened = await this.#handOver(target);
-    return opened === undefined ? known : { ...known, url: opened.url, handedOver: target };
+    return opened && { url: opened.url, isWhole: true };
   }
 
-  /** The repository in which a pull request is to be opened, if there are changes. */
-  get wanted(): RepositoryName | undefined {
-    return this.#target?.setting === "off" ? undefined : this.#target;
+  /** Whether a pull request is to be opened in the repository, if there are changes. */
+  wants(repository: RepositoryName): boolean {
+    return this.#targets.some((each) => each.setting !== "off" && isSameRepository(each, repository));
   }
 
   /** The newest branch that was pushed to each repository, as far as this attempt knows. */
@@ -128,16 +138,19 @@ export class PullRequestPublisher {
   }
 
   /** If earlier turns published all changes, a turn without changes has nothing to publish. */
-  async #lastOfRun(): Promise<PullRequestBody | undefined> {
+  async #lastOfRun(target: PublishTarget): Promise<PullRequestBody | undefined> {
     const { clock, run, storage } = this.#deps;
     const artifacts = await retry(clock, WHILE_UNAVAILABLE, () => storage.files.artifactsOf([run.id]));
     const bodies = artifacts.flatMap(({ body }) => (body.type === "PULL_REQUEST" ? [body] : []));
-    return bodies.findLast((body) => this.#isOwn(body)) ?? bodies.at(-1);
+    // Branches of several repositories have the same name.
+    const path = `/${target.owner}/${target.name}/`.toLowerCase();
+    const here =
+      this.#targets.length < 2 ? bodies : bodies.filter(({ url }) => url.toLowerCase().includes(path));
+    return here.findLast(({ branch }) => this.#isOwn(branch, target)) ?? here.at(-1);
   }
 
   /** The branch that Errand itself pushes to. */
-  #isOwn({ branch }: Pick<PushedBranch, "branch">): boolean {
-    const { base, ontoBase } = this.#target ?? {};
+  #isOwn(branch: string, { base, ontoBase }: Partial<PublishTarget> = {}): boolean {
     const { run } = this.#deps;
     const isOfRun = branch === branchOf(run) || branch === flatBranchOf(run);
     return isOfRun || (ontoBase === true && branch === base);
@@ -147,7 +160,11 @@ export class PullRequestPublisher {
     const { pushes } = this.#deps.runWorkspace.gateway.traffic;
     const fresh = pushes.slice(this.#handledPushes);
     this.#handledPushes = pushes.length;
-    return fresh.filter((pushed) => !this.#isOwn(pushed));
+    return fresh.filter((pushed) => !this.#isOwn(pushed.branch, this.#targetIn(pushed)));
+  }
+
+  #targetIn(repository: RepositoryName): PublishTarget | undefined {
+    return this.#targets.find((each) => isSameRepository(each, repository));
   }
 
   /**
@@ -156,11 +173,11 @@ export class PullRequestPublisher {
    */
   async #ofBranch(branch: PushedBranch, isDone: boolean): Promise<PullRequest | undefined> {
     const { clock, problem, pullRequests, run } = this.#deps;
-    const target = this.#target;
+    const target = this.#targetIn(branch);
     const find = () =>
       retry(clock, THREE_TRIES, () => pullRequests.find(teamAccessOf(run), branch, branch.branch));
-    if (isDone && target !== undefined && isSameRepository(target, branch) && target.setting !== "off") {
-      const found = await this.#attempt("pull_request", async () => {
+    if (isDone && target !== undefined && target.setting !== "off") {
+      const found = await this.#attempt("pull_request", target, async () => {
         const draft = await this.#draftOf(target, branch.branch);
         return draft === undefined ? find() : ((await this.#update(draft)) ?? this.#open(draft));
       });
@@ -175,25 +192,31 @@ export class PullRequestPublisher {
   }
 
   async #handOver(target: PublishTarget): Promise<PullRequest | undefined> {
-    if (target.setting === "off") {
+    if (target.setting === "off" || !(await this.#isOpen(target))) {
       return undefined;
     }
     const extended = await this.#pushOntoBase(target);
     if (extended !== undefined) {
       return this.#link(extended);
     }
-    const work = await this.#attempt("push", () => this.#pushOwn(target));
+    const work = await this.#attempt("push", target, () => this.#pushOwn(target));
     if (work === undefined) {
       return undefined;
     }
     const { pushed, subject } = work;
     this.#note(pushed, undefined);
-    const opened = await this.#attempt("pull_request", async () => {
+    const opened = await this.#attempt("pull_request", target, async () => {
       const draft = await this.#draftOf(target, pushed.branch, subject);
       return draft && this.#open(draft);
     });
     this.#note(pushed, opened);
     return this.#link(opened);
+  }
+
+  async #isOpen({ isOptional, name, owner }: PublishTarget): Promise<boolean> {
+    const { pullRequests, run } = this.#deps;
+    const isAllowed = () => pullRequests.isAllowed({ owner, name, ...teamAccessOf(run) });
+    return isOptional !== true || (await isAllowed().catch(() => true));
   }
 
   #update(draft: PullRequestDraft): Promise<PullRequest | undefined> {
@@ -297,6 +320,7 @@ export class PullRequestPublisher {
   /** A failure is noted and ends nothing. */
   async #attempt<T>(
     what: "push" | "pull_request",
+    target: PublishTarget,
     work: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
     try {
@@ -304,8 +328,7 @@ export class PullRequestPublisher {
     } catch (error) {
       const { log, run } = this.#deps;
       log.warn("pull_request.refused", { runId: run.id, what, error });
-      const target = this.#target;
-      if (what === "pull_request" || target === undefined || this.#hostRefusal(target) === undefined) {
+      if (what === "pull_request" || this.#hostRefusal(target) === undefined) {
         this.#failures.push(this.#refusalOf(what, error));
       }
       return undefined;

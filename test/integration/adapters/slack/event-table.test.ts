@@ -28,7 +28,13 @@ beforeEach(async () => {
   const { policies } = runRules({ storage, pubsub, clock });
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const adapters = new Map([["slack", fixture.adapter]]);
-  const stores = { blobs, pullRequests: { reread: async () => undefined }, requestDefaults, storage };
+  const stores = {
+    blobs,
+    changesDefault: "off" as const,
+    pullRequests: { reread: async () => undefined },
+    requestDefaults,
+    storage,
+  };
   processor = new InboxProcessor({ ...stores, adapters, clock, log, policies, runs, installationHealth });
   const { slack } = fixture;
   const mention = await slack.mention(slack.alice, { channel: "work", text: "fix it" });

@@ -114,6 +114,7 @@ const COVERED: Readonly<Record<string, Readonly<Record<string, keyof ExecutedCon
     github_repos: "repositories",
     setup_commands: "setupCommands",
     network: "network",
+    pull_request: "pullRequest",
   },
 };
 

@@ -124,6 +124,117 @@ describe("the pull request of a configuration", () => {
   });
 });
 
+describe("without a repository, in an environment", () => {
+  const TOOLS = { owner: "acme", name: "tools" };
+  const inTwo = { environment_id: "two" };
+  beforeEach(async () => {
+    const { changes, storage } = harness;
+    for (const repository of ["acme/widgets", "acme/tools"]) {
+      changes.sinceSnapshot.set(repository, "diff");
+      changes.sinceClone.set(repository, "diff");
+    }
+    const two = anEnvironment("two", "acme/widgets");
+    await storage.environments.add(anEnvironment("one", "acme/widgets"));
+    await storage.environments.add({
+      ...two,
+      config: { ...two.config, repositories: [WIDGETS, TOOLS] },
+    });
+    await storage.environments.add({ ...two, id: "none", config: { ...two.config, repositories: [] } });
+  });
+
+  test("ref and pull_request count for its only repository", async () => {
+    const run = await perform({ environment_id: "one", ref: "next", pull_request: "ready" });
+
+    expect(repositories()).toEqual([{ ...WIDGETS, ref: "next" }]);
+    expect(harness.pullRequests.drafts).toMatchObject([
+      { repository: WIDGETS, base: "next", isDraft: false },
+    ]);
+    expect(run.config).toEqual({ environment_id: "one", ref: "next", pull_request: "ready" });
+  });
+
+  test("pull_request counts for each of several that changed", async () => {
+    await perform({ ...inTwo, pull_request: "draft" });
+    expect(harness.pullRequests.drafts).toMatchObject([{ repository: WIDGETS }, { repository: TOOLS }]);
+
+    harness.changes.sinceSnapshot.delete("acme/widgets");
+    harness.changes.sinceClone.delete("acme/widgets");
+    await perform({ ...inTwo, pull_request: "draft" });
+    expect(harness.pullRequests.drafts.slice(2)).toMatchObject([{ repository: TOOLS }]);
+  });
+
+  test.each([
+    [{ ...inTwo, ref: "next" }, "config.ref", /acme\/widgets, acme\/tools/],
+    [{ environment_id: "none", ref: "next" }, "config.ref", /needs a repository/],
+    [{ environment_id: "none", pull_request: "off" }, "config.pull_request", /needs a repository/],
+  ] as const)("%j is refused", async (config, path, message) => {
+    await expect(harness.create({ config })).rejects.toMatchObject({
+      code: "invalid_request",
+      message: expect.stringMatching(message),
+      options: { issues: [{ path }] },
+    });
+  });
+
+  test("a pull request is refused only if the team may open none in any of them", async () => {
+    harness.pullRequests.isClosed = true;
+
+    await expect(harness.create({ config: { ...inTwo, pull_request: "draft" } })).rejects.toMatchObject({
+      code: "integration_not_configured",
+      message: expect.stringContaining("acme/widgets, acme/tools"),
+    });
+  });
+
+  test.each([
+    ["what a default says beside an environment", { ref: "next", pull_request: "draft" }, "two"],
+    ["what a default says without a place", { pull_request: "draft" }, "none"],
+  ] as const)("%s is left out where it has no effect", async (_what, config, environment) => {
+    const run = await harness.create({
+      config: { environment_id: environment },
+      defaults: [{ layer: "person_default", config }],
+    });
+
+    expect(run.config).not.toHaveProperty("ref");
+    expect(run.config.pull_request).toBe(environment === "two" ? "draft" : undefined);
+  });
+
+  test.each([
+    ["draft", {}, "draft"],
+    ["off", { pull_request: "ready" }, "ready"],
+  ] as const)("the setting %s of the environment with the request %j is %s", async (pullRequest, own, is) => {
+    const one = anEnvironment("set", "acme/widgets");
+    await harness.storage.environments.add({ ...one, config: { ...one.config, pullRequest } });
+
+    expect((await harness.create({ config: { environment_id: "set", ...own } })).config.pull_request).toBe(
+      is,
+    );
+  });
+
+  test("the setting of the environment precedes the default of a person, and needs credentials", async () => {
+    const one = anEnvironment("set", "acme/widgets");
+    await harness.storage.environments.add({ ...one, config: { ...one.config, pullRequest: "ready" } });
+    const request = {
+      config: { environment_id: "set" },
+      defaults: [{ layer: "person_default", config: { pull_request: "off" } }],
+    } as const;
+
+    const allowed = await harness.create(request);
+    harness.pullRequests.isClosed = true;
+    const closed = await harness.create(request);
+
+    expect(allowed.config.pull_request).toBe("ready");
+    expect(closed.config).not.toHaveProperty("pull_request");
+  });
+
+  test("a conversation keeps neither for another environment", async () => {
+    const before = await perform({ environment_id: "one", ref: "next", pull_request: "draft" });
+
+    const same = await harness.create({ continues: before });
+    const other = await harness.create({ continues: before, config: { environment_id: "two" } });
+
+    expect(same.config).toMatchObject({ ref: "next", pull_request: "draft" });
+    expect(other.config).toEqual({ environment_id: "two" });
+  });
+});
+
 test.each([
   [{ pull_request: "draft" }, "config.pull_request"],
   [{ ref: "main" }, "config.ref"],

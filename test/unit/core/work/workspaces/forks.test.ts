@@ -1,14 +1,10 @@
 import { expect, test } from "vitest";
+import type { PullRequestSetting } from "../../../../../src/core/model/repositories/pull-request-setting.ts";
 import { homeRepositoryOf } from "../../../../../src/core/model/runs/home-repository.ts";
-import {
-  CONFIG_LAYERS,
-  type ConfigLayer,
-  type PullRequestSetting,
-  type Run,
-} from "../../../../../src/core/model/runs/run.ts";
+import { CONFIG_LAYERS, type ConfigLayer, type Run } from "../../../../../src/core/model/runs/run.ts";
 import { planOf } from "../../../../../src/core/runs/executed/workspace-plan.ts";
 import { NoticeWriter } from "../../../../../src/core/runs/notice-writer.ts";
-import { publishTargetOf } from "../../../../../src/core/work/changes/publish-target.ts";
+import { publishTargetsOf } from "../../../../../src/core/work/changes/publish-target.ts";
 import { pullRequestText } from "../../../../../src/core/work/changes/pull-request-text.ts";
 import { grantOf } from "../../../../../src/core/work/context/attempt-context.ts";
 import { aRun } from "../../../../support/run-builders.ts";
@@ -66,14 +62,16 @@ test.each<Request>([
 ])("neither Errand nor the agent pushes the work in the pull request of a fork: %j", (request) => {
   const run = aRequest(request);
 
-  expect(publishTargetOf(run, "ready")).toBeUndefined();
+  expect(publishTargetsOf({ run, plan: planOf(run, undefined) }, "ready")).toEqual([]);
   expect(pushGrantsOf(run)).toEqual([{ owner: "acme", name: "web", push: false }]);
 });
 
 test.each(["draft", "ready"] as const)("a request of a writer with %s opens a pull request", (setting) => {
   const run = aRequest({ setting });
 
-  expect(publishTargetOf(run, "off")).toEqual({ owner: "acme", name: "web", setting, base: "release" });
+  expect(publishTargetsOf({ run, plan: planOf(run, undefined) }, "off")).toEqual([
+    { owner: "acme", name: "web", setting, base: "release" },
+  ]);
   expect(pushGrantsOf(run)).toEqual([
     { owner: "acme", name: "web", push: true, branchPrefixes: ["errand/", `errand-${run.id.slice(-12)}`] },
   ]);
