@@ -235,7 +235,8 @@ function composeThreads(
     const token = newToken();
     return { token, hash: hashKey(token) };
   };
-  const commands = { storage, runs, policies, requestDefaults, doctor, clock, makeToken, publicUrl };
+  const { gitUrl } = bootstrap.config;
+  const commands = { gitUrl, storage, runs, policies, requestDefaults, doctor, clock, makeToken, publicUrl };
   return {
     threadAdapters,
     storedBytes,
@@ -244,6 +245,7 @@ function composeThreads(
       ...common,
       requestDefaults,
       changesDefault: bootstrap.config.work.pullRequests,
+      gitUrl,
       storage,
       policies,
       pullRequests: deps.pullRequestReader,

@@ -117,6 +117,7 @@ export class CoreHarness {
       blobs: this.blobs,
       requestDefaults: this.requestDefaults,
       changesDefault: "draft",
+      gitUrl: "https://github.com",
       installationHealth,
       clock,
       log,

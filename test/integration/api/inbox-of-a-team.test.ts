@@ -41,6 +41,7 @@ beforeAll(async () => {
     policies: runRules({ storage, pubsub, clock }).policies,
     pullRequests: { reread: async () => undefined },
     changesDefault: "off",
+    gitUrl: "https://github.com",
     clock,
     requestDefaults: new RequestDefaultsService({ storage, clock, digest: sha256 }),
     installationHealth: new InstallationHealth({

@@ -46,6 +46,8 @@ export interface InboxDeps {
   /** Files of requests. */
   readonly blobs: Pick<BlobStore, "put">;
   readonly requestDefaults: RequestDefaultsService;
+  /** As in `OptionDeps`. */
+  readonly gitUrl: string;
   /** What becomes of changes where `proposesChanges` is set and nothing else says it. */
   readonly changesDefault: PullRequestSetting;
   readonly installationHealth: InstallationHealth;

@@ -39,7 +39,7 @@ export async function changeMessage(
   let request: RequestOptions = { config: {}, prompt: text };
   try {
     if (effect.isRequest) {
-      request = await parseOptions(text, author, deps.storage);
+      request = await parseOptions(text, author, deps);
     }
   } catch (error) {
     return replyWith(error, context, deps);

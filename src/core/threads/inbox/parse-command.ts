@@ -3,6 +3,7 @@ import { AppError } from "../../basics/errors.ts";
 import { isOpenTo, isTeamOwned } from "../../model/people/ownership.ts";
 import type { Principal } from "../../model/people/principal.ts";
 import { PULL_REQUEST_SETTINGS } from "../../model/repositories/pull-request-setting.ts";
+import { repositoryIn } from "../../model/repositories/repository-address.ts";
 import type { RunConfig } from "../../model/runs/run.ts";
 import { type SplitText, splitText, wordsFirst } from "../../model/threads/own-words.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
@@ -105,11 +106,17 @@ export function withOptionName(message: string): string {
   });
 }
 
+export interface OptionDeps {
+  readonly storage: Pick<Storage, "environments">;
+  /** The address of the host whose repositories people name. */
+  readonly gitUrl: string;
+}
+
 /** Reads the options at the front of a request of the author. Throws `invalid_request` for a value that is impossible. */
 export async function parseOptions(
   text: string,
   author: Principal,
-  { environments }: Pick<Storage, "environments">,
+  { gitUrl, storage: { environments } }: OptionDeps,
 ): Promise<RequestOptions> {
   let rest = text;
   const options = new Map<Name, string>();
@@ -130,7 +137,7 @@ export async function parseOptions(
   const pullRequest = pullRequestOf(options.get("pr"));
   const config: RunConfig = defined({
     environment_id: id,
-    repository,
+    repository: repository === undefined ? undefined : repositoryIn(repository, gitUrl),
     ref,
     model_id: model,
     harness: agent === undefined ? undefined : { type: agent },

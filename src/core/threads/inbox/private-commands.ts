@@ -33,6 +33,7 @@ export interface PrivateCommand {
 export interface PrivateCommandsDeps extends Pick<InboxDeps, "policies" | "runs"> {
   readonly storage: Pick<Storage, "environments" | "installations" | "people" | "signInLinks">;
   readonly requestDefaults: RequestDefaultsService;
+  readonly gitUrl: string;
   readonly doctor: { examine(): Promise<readonly NamedFinding[]> };
   readonly clock: SignInLinkDeps["clock"];
   readonly digest: SignInLinkDeps["digest"];

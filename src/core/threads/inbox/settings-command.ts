@@ -24,6 +24,7 @@ export interface SettingsCommand {
 export interface SettingsDeps {
   readonly requestDefaults: RequestDefaultsService;
   readonly runs: Pick<RunService, "preparer">;
+  readonly gitUrl: string;
   readonly storage: Pick<Storage, "environments">;
 }
 
@@ -64,13 +65,13 @@ interface Change {
 }
 
 async function setDefaults({ author, change, scope }: Change, deps: SettingsDeps): Promise<void> {
-  const { requestDefaults, runs, storage } = deps;
+  const { requestDefaults, runs } = deps;
   if (change.toLowerCase() === "clear") {
     await requestDefaults.set(author, scope, {});
     return;
   }
   const before = await requestDefaults.get(author.teamId, scope);
-  const options = await parseOptions(change, author, storage);
+  const options = await parseOptions(change, author, deps);
   if (options.prompt !== "") {
     throw new AppError("invalid_request", `I do not know the setting ${options.prompt}.`);
   }

@@ -25,7 +25,7 @@ export async function startRun(
   const { author } = context;
   let options: RequestOptions;
   try {
-    options = await parseOptions(text, author, deps.storage);
+    options = await parseOptions(text, author, deps);
   } catch (error) {
     return replyWith(error, context, deps);
   }

@@ -31,6 +31,7 @@ beforeEach(async () => {
   const stores = {
     blobs,
     changesDefault: "off" as const,
+    gitUrl: "https://github.com",
     pullRequests: { reread: async () => undefined },
     requestDefaults,
     storage,

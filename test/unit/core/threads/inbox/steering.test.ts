@@ -205,6 +205,15 @@ describe("options at the front of a request", () => {
     });
   });
 
+  test("a pasted address of the git host is a repository", async () => {
+    await harness.receive({ text: "repo=https://github.com/acme/web/pull/3 Fix it" });
+
+    expect(await harness.currentRun()).toMatchObject({
+      prompt: "Fix it",
+      config: { repository: "acme/web" },
+    });
+  });
+
   test("a value in curly quotation marks is read like one in straight ones", async () => {
     await harness.storage.environments.add(anEnvironment("env-1"));
 
@@ -219,6 +228,7 @@ describe("options at the front of a request", () => {
   test.each([
     ["env=nowhere Fix it", /no environment nowhere/],
     ["pr=maybe Fix it", /off, draft, ready/],
+    ["repo=https://gitlab.com/acme/web Fix it", /address at gitlab\.com.*github\.com.*\n?.*repo=owner\/name/],
     ["repo=acme Fix it", /^`repo=` must be owner\/name$/],
     ["pr=draft Fix it", /^`pr=` needs a repository$/],
   ])("the request %j is answered with what is wrong", async (text, words) => {
