@@ -10,6 +10,7 @@ import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../core/ports/thread-adapter.ts";
 import type { ChoiceOption, ChoiceSearch } from "../core/threads/inbox/environment-choice.ts";
 import type { LostEvents } from "../core/threads/inbox/event-recovery.ts";
+import type { PersonViews } from "../core/threads/inbox/person-views.ts";
 import type { PrivateCommand } from "../core/threads/inbox/private-commands.ts";
 import { githubApiUrlOf, githubVariableDocs, readGithubConfig } from "./github/config.ts";
 import { readSlackConfig, slackVariableDocs } from "./slack/config.ts";
@@ -26,6 +27,8 @@ export interface AdapterDeps {
   readTail(url: string): Promise<string>;
   /** The environments that a person may choose for a request. */
   searchChoices(search: ChoiceSearch): Promise<readonly ChoiceOption[]>;
+  /** What one person sees outside of threads. */
+  readonly views: Pick<PersonViews, "form" | "home">;
   readonly clock: Clock;
   readonly log: Log;
 }

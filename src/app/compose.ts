@@ -26,6 +26,7 @@ import { EnvironmentService } from "../core/team/records/environment-service.ts"
 import { createGitTokens } from "../core/team/records/secret-service.ts";
 import { searchChoices } from "../core/threads/inbox/environment-choice.ts";
 import { InboxProcessor } from "../core/threads/inbox/inbox-processor.ts";
+import { PersonViews } from "../core/threads/inbox/person-views.ts";
 import { PrivateCommands } from "../core/threads/inbox/private-commands.ts";
 import { OutboxDispatcher } from "../core/threads/outbox/outbox-dispatcher.ts";
 import { Capacity } from "../core/upkeep/capacity.ts";
@@ -55,6 +56,7 @@ import { PgBossQueue } from "../storage/queue/pg-boss-queue.ts";
 import { JOB_INSERT } from "../storage/queue/queue-settings.ts";
 import { measureStoredBytes } from "../storage/stored-bytes.ts";
 import { diskIdOf } from "../workspace/disk.ts";
+import { AdapterConnection } from "./adapter-connection.ts";
 import { type AgentDeps, composeAgents } from "./compose-agents.ts";
 import { composeDoctor } from "./compose-doctor.ts";
 import { nextDue } from "./cron.ts";
@@ -123,9 +125,11 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const adapters = await createAdapters(bootstrap, stores, connection);
   const requests = composeRequests(bootstrap, { ...stores, adapters });
   const threads = composeThreads(bootstrap, { ...stores, ...requests, adapters });
-  connection.connect(threads.privateCommands, (search) =>
-    searchChoices(search, { adapters: threads.threadAdapters, storage: stores.storage }),
-  );
+  connection.connect({
+    commands: threads.privateCommands,
+    search: (search) => searchChoices(search, { adapters: threads.threadAdapters, storage: stores.storage }),
+    views: threads.personViews,
+  });
   return { ...stores, ...requests, ...threads, adapters };
 }
 
@@ -155,27 +159,6 @@ async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
     hashKey,
     formerHashers,
   };
-}
-
-/** What adapters call of parts that are made from the adapters. It is connected before anything is started. */
-class AdapterConnection implements Pick<AdapterDeps, "answerCommand" | "searchChoices"> {
-  #commands: Pick<PrivateCommands, "answer"> | undefined;
-  #search: AdapterDeps["searchChoices"] | undefined;
-
-  connect(commands: Pick<PrivateCommands, "answer">, search: AdapterDeps["searchChoices"]): void {
-    this.#commands = commands;
-    this.#search = search;
-  }
-
-  answerCommand: AdapterDeps["answerCommand"] = async (command) => required(this.#commands).answer(command);
-  searchChoices: AdapterDeps["searchChoices"] = async (search) => required(this.#search)(search);
-}
-
-function required<T>(part: T | undefined): T {
-  if (part === undefined) {
-    throw new Error("An adapter was called before it was connected.");
-  }
-  return part;
 }
 
 /** What turns a request into a run: agents, repositories, skills, rules. */
@@ -254,6 +237,7 @@ function composeThreads(
     }),
     outboxDispatcher: new OutboxDispatcher({ ...common, outbox: storage.outbox }),
     privateCommands: new PrivateCommands({ ...commands, digest: sha256 }),
+    personViews: new PersonViews({ agents: agents.view, policies, runs, storage }),
   };
 }
 
@@ -394,6 +378,7 @@ async function createAdapters(
     },
     answerCommand: connection.answerCommand,
     searchChoices: connection.searchChoices,
+    views: connection.views,
     readBlob: (id) => blobs.get(id),
     readTail: readerOfTails(config),
   };

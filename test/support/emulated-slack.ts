@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { type FrontOutcome, type FrontRequest, type FrontServer, startFrontServer } from "./front-server.ts";
 import { asRecord, type JsonRecord } from "./json.ts";
 import { SlackApi, type SlackCall } from "./slack/slack-api.ts";
+import { SlackDialogs } from "./slack/slack-dialogs.ts";
 import * as events from "./slack/slack-events.ts";
 import { SlackOpenid } from "./slack/slack-openid.ts";
 import { type SlackDelivery, sendSlackForm, sendSlackJson } from "./slack/slack-sender.ts";
@@ -86,6 +87,7 @@ export class EmulatedSlack {
   readonly privateChannel: SlackChannel;
   readonly closedChannel: SlackChannel;
   readonly openid: SlackOpenid;
+  readonly dialogs: SlackDialogs;
   readonly #front: FrontServer;
   readonly #api: SlackApi;
   readonly #workspaces: readonly SlackWorkspace[];
@@ -101,6 +103,7 @@ export class EmulatedSlack {
     this.apiUrl = `${front.url}/api/`;
     this.app = app;
     this.openid = new SlackOpenid(app);
+    this.dialogs = new SlackDialogs(app, (user) => this.#workspaceOf(user));
     this.workspace = main;
     this.otherWorkspace = other;
     this.alice = main.user("alice");
@@ -265,7 +268,13 @@ export class EmulatedSlack {
 
   sendSlashCommand(url: string, command: events.SlashCommand, options: SendOptions = {}): Promise<Response> {
     const workspace = this.#workspaceOf(command.user);
-    const form = events.slashCommandForm(workspace, this.app, command, this.#newResponseUrl());
+    const triggerId = this.dialogs.newTrigger(command.user);
+    const form = events.slashCommandForm(
+      workspace,
+      this.app,
+      { ...command, triggerId },
+      this.#newResponseUrl(),
+    );
     return sendSlackForm(url, form, this.#signed(options));
   }
 

@@ -3,6 +3,7 @@ import { stringify } from "yaml";
 import { defined } from "../../core/basics/defined.ts";
 import { keysOf } from "../../core/basics/keys-of.ts";
 import type { GuideStep, InstallationGuide } from "../../core/model/people/installation.ts";
+import { SEND } from "./form-ids.ts";
 
 /** What the app needs in its workspace, and the guide that creates it. docs/guides/slack.md has the same manifests. */
 
@@ -40,6 +41,7 @@ const ALL_BOT_SCOPES = { ...BOT_SCOPES, ...OPTIONAL_BOT_SCOPES };
 
 /** The events that the app subscribes to, each with its use. */
 const BOT_EVENTS = {
+  app_home_opened: "drawing the Home tab",
   app_mention: "mentions of the bot",
   app_uninstalled: "the end of the installation",
   "message.channels": "replies in threads of public channels",
@@ -62,7 +64,19 @@ function appManifest(publicUrl: string, transport: Transport): Manifest {
     display_information: { name: "Errand", description: "Runs a coding agent for you" },
     features: {
       bot_user: { display_name: "errand", always_online: true },
-      app_home: { messages_tab_enabled: true, messages_tab_read_only_enabled: false },
+      app_home: {
+        home_tab_enabled: true,
+        messages_tab_enabled: true,
+        messages_tab_read_only_enabled: false,
+      },
+      shortcuts: [
+        {
+          name: "Send to Errand",
+          type: "message",
+          callback_id: SEND,
+          description: "Starts a run about this message",
+        },
+      ],
       slash_commands: [
         {
           command: "/errand",

@@ -19,6 +19,8 @@ const REFUSE = "errand_refuse";
 const CHOOSE = "errand_choose";
 const MENU = `${CHOOSE}:menu:`;
 const REMEMBER = "errand_remember";
+/** The menu of environments in the form of a new run. */
+export const FORM_MENU = "errand_form_environment";
 
 const MAX_LABEL = 75;
 const MAX_VALUE = 2_000;
@@ -182,7 +184,7 @@ function decode(part: string): string {
   return part.replaceAll("%7C", "|").replaceAll("%25", "%");
 }
 
-function label(text: string): types.PlainTextElement {
+export function label(text: string): types.PlainTextElement {
   return { type: "plain_text", text: defuseLine(text, MAX_LABEL), emoji: false };
 }
 
@@ -203,17 +205,16 @@ export async function menuOptions(
 ): Promise<readonly types.PlainTextOption[]> {
   const parsed = menuSchema.safeParse(request);
   const requestId = parsed.success ? requestOfMenu(parsed.data.action_id) : undefined;
-  if (!parsed.success || requestId === undefined) {
+  if (!parsed.success || (requestId === undefined && parsed.data.action_id !== FORM_MENU)) {
     return [];
   }
   const { team, user, value } = parsed.data;
   const subject = authorSubject(team.id, user.id);
-  const found = await search({
-    adapter: "slack",
-    installation: team.id,
-    subject,
-    requestId,
-    query: value.trim(),
-  });
-  return found.slice(0, MAX_OPTIONS).map((option) => choiceOf(requestId, option));
+  const who = { adapter: "slack", installation: team.id, subject };
+  const found = await search({ ...who, ...defined({ requestId }), query: value.trim() });
+  return found
+    .slice(0, MAX_OPTIONS)
+    .map((option) =>
+      requestId === undefined ? { text: label(option.name), value: option.id } : choiceOf(requestId, option),
+    );
 }

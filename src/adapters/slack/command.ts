@@ -1,8 +1,9 @@
 import type { WebClient } from "@slack/web-api";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Translation } from "../../core/ports/thread-adapter.ts";
 import { parseCommand } from "../../core/threads/inbox/parse-command.ts";
-import type { PrivateCommand } from "../../core/threads/inbox/private-commands.ts";
+import type { PrivateCommand, PrivateRequest } from "../../core/threads/inbox/private-commands.ts";
 import { authorSubject, isDirect, threadKeyOf } from "./addresses.ts";
 import { authorize } from "./authorize.ts";
 import { callSlack } from "./client.ts";
@@ -50,18 +51,31 @@ export function slashCommandOf(fields: Readonly<Record<string, unknown>>): Slash
   return { teamId, channel, userId, text: words.trim(), triggerId };
 }
 
-/** Asks Slack who the author of a command is. */
+interface Asking {
+  readonly bot: Bot;
+  readonly client: WebClient;
+}
+
 export async function privateCommandOf(
   name: PrivateCommand["name"],
   command: SlashCommand,
-  { bot, client }: { readonly bot: Bot; readonly client: WebClient },
+  asking: Asking,
 ): Promise<PrivateCommand> {
-  requireWorkspace(command, bot);
-  const { channel: place, teamId: installation, triggerId: requestId, userId } = command;
+  const { channel: place, triggerId: requestId } = command;
+  const request = await privateRequestOf(command, asking);
+  return { ...request, name, text: afterName(command.text), place, requestId };
+}
+
+/** Asks Slack who the person is. */
+export async function privateRequestOf(
+  person: Pick<SlashCommand, "teamId" | "userId"> & { readonly channel?: string | undefined },
+  { bot, client }: Asking,
+): Promise<PrivateRequest> {
+  requireWorkspace(person, bot);
+  const { channel: place, teamId: installation, userId } = person;
   const author = { subject: authorSubject(installation, userId) };
   const authorization = await authorize(client, { author, installation });
-  const text = afterName(command.text);
-  return { name, text, adapter: "slack", source: "SLACK", installation, place, requestId, authorization };
+  return { adapter: "slack", source: "SLACK", installation, ...defined({ place }), authorization };
 }
 
 /** What stands after the first word of a command. */
@@ -70,7 +84,7 @@ export function afterName(text: string): string {
 }
 
 /** Slack returns the same conversation each time. */
-async function openDirect(client: WebClient, userId: string): Promise<string> {
+export async function openDirect(client: WebClient, userId: string): Promise<string> {
   const { channel } = await callSlack("conversations.open", client.conversations.open({ users: userId }));
   if (channel?.id === undefined) {
     throw new AppError("resource_unavailable", "Slack opened no direct conversation.", { retryable: true });
@@ -78,7 +92,7 @@ async function openDirect(client: WebClient, userId: string): Promise<string> {
   return channel.id;
 }
 
-function requireWorkspace({ teamId }: SlashCommand, bot: Bot): void {
+function requireWorkspace({ teamId }: Pick<SlashCommand, "teamId">, bot: Bot): void {
   if (teamId !== bot.teamId) {
     const message = "Errand is not set up for the workspace of this command.";
     throw new AppError("integration_not_configured", message, { retryable: false, integrationName: "slack" });

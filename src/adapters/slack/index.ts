@@ -8,6 +8,7 @@ import type { Check } from "../../core/ports/check.ts";
 import type { SignInProvider } from "../../core/ports/sign-in-provider.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../../core/ports/thread-adapter.ts";
 import type { ChoiceOption, ChoiceSearch } from "../../core/threads/inbox/environment-choice.ts";
+import type { PersonViews } from "../../core/threads/inbox/person-views.ts";
 import type { PrivateCommand } from "../../core/threads/inbox/private-commands.ts";
 import { WebhookArrivals } from "../webhook-route.ts";
 import { locationOf, parseReceipt, parseThreadKey, permalinkOf } from "./addresses.ts";
@@ -31,6 +32,7 @@ import { SocketMode } from "./socket-mode.ts";
 import { StoredEvents } from "./stored-events.ts";
 import { readThread, unreadThread } from "./thread-context.ts";
 import { Uploads } from "./uploads.ts";
+import { Views } from "./views.ts";
 import { FastifyReceiver } from "./webhook.ts";
 
 export { readSlackConfig, type SlackConfig } from "./config.ts";
@@ -44,6 +46,8 @@ export interface SlackDeps {
   answerCommand(command: PrivateCommand): Promise<string>;
   /** The environments that a person may choose for a request. */
   searchChoices(search: ChoiceSearch): Promise<readonly ChoiceOption[]>;
+  /** What one person sees outside of threads. */
+  readonly views: Pick<PersonViews, "form" | "home">;
   readonly clock: Clock;
   readonly log: Log;
   /** Used for every call to Slack instead of the global one. */
@@ -112,6 +116,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     trigger: () => identity.trigger,
     learnTrigger: () => identity.get(),
     optionsOf: (request) => menuOptions(request, deps.searchChoices),
+    shown: new Views({ client, identity, views: deps.views }),
   });
   const { apiUrl, appToken, oauth, signingSecret } = config;
   const receiver =

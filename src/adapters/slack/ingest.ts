@@ -1,4 +1,4 @@
-import type { App, ReceiverEvent, types } from "@slack/bolt";
+import type { App, ReceiverEvent, StringIndexed, types } from "@slack/bolt";
 import { z } from "zod";
 import { withTimeout } from "../../core/basics/clock.ts";
 import type { Log } from "../../core/basics/log.ts";
@@ -10,8 +10,11 @@ import type { ClientDeps } from "./client.ts";
 import { afterName, slashCommandOf } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
 import { defuseMrkdwn } from "./defuse.ts";
+import { FORM, NEW_RUN, SEND } from "./form-ids.ts";
+import { formEvent, problemsOf } from "./form-request.ts";
 import { isIrrelevant } from "./irrelevant-events.ts";
 import { commandEvent, eventOf, type SlashCommand } from "./payload.ts";
+import type { Views } from "./views.ts";
 
 /** Slack waits 3 seconds. After a refusal within that time it delivers again sooner than after a late answer. */
 const ANSWER_LIMIT_MS = 2_500;
@@ -29,6 +32,7 @@ export interface IngestDeps extends ClientDeps {
   answer(name: PrivateCommandName, command: SlashCommand): Promise<string>;
   /** The options of a menu that Slack asks for. */
   optionsOf(request: unknown): Promise<readonly types.PlainTextOption[]>;
+  readonly shown: Pick<Views, "openForm" | "openFormFor" | "publishHome">;
 }
 
 /** What the log says about an event. The receiver passes an empty one with the event, and reads it afterwards. */
@@ -45,18 +49,27 @@ export interface EventFacts {
  */
 export class Ingest implements EventSink {
   readonly #deps: IngestDeps;
-  readonly #app: App;
+  readonly #app: App<Properties>;
   #droppedAt: Date | undefined;
 
   constructor(config: SlackConfig, deps: IngestDeps) {
     this.#deps = deps;
     // Commands are stored while Slack's API is unreachable, so nothing is asked here.
-    this.#app = createApp(async () => ({ botToken: config.botToken }), config, deps);
+    this.#app = createApp<Properties>(async () => ({ botToken: config.botToken }), config, deps);
     this.#app.command(/^/, async ({ ack, command }) => {
       const text = await this.#answerCommand(slashCommandOf(command));
-      await ack({ response_type: "ephemeral", text });
+      await ack(text === undefined ? undefined : { response_type: "ephemeral", text });
     });
     this.#app.options(/^/, async ({ ack, body }) => ack({ options: [...(await this.#optionsOf(body))] }));
+    this.#app.shortcut(SEND, async ({ ack, body }) => this.#openForm(body, ack));
+    this.#app.action(NEW_RUN, async ({ ack, body }) => this.#openForm(body, ack));
+    this.#app.view(FORM, async ({ ack, body, context: { facts, raw } }) => {
+      const errors = await this.#submit(body, { facts, raw });
+      await ack(errors === undefined ? undefined : { response_action: "errors", errors });
+    });
+    this.#app.event("app_home_opened", async ({ body: { team_id: teamId }, event: { user: userId } }) =>
+      this.#publishHome({ teamId, userId }),
+    );
   }
 
   /** When Slack last told this process that it drops events of the app. */
@@ -66,7 +79,7 @@ export class Ingest implements EventSink {
 
   async processEvent(received: ReceiverEvent): Promise<void> {
     const { ack, body, customProperties } = received;
-    if (body.command !== undefined || body.type === OPTIONS_REQUEST) {
+    if (isForListeners(body)) {
       return this.#answer(received);
     }
     if (body.type === "app_rate_limited") {
@@ -86,7 +99,10 @@ export class Ingest implements EventSink {
     await ack();
   }
 
-  /** Slack sends these once, so one that no listener can read gets an empty answer. */
+  /**
+   * A command or a menu that no listener can read gets an empty answer. Of a form or a shortcut, Slack says that it failed
+   * if there is no answer.
+   */
   async #answer(received: ReceiverEvent): Promise<void> {
     let isAnswered = false;
     const ack = async (answer?: object) => {
@@ -98,8 +114,12 @@ export class Ingest implements EventSink {
     } catch (error) {
       this.#deps.log.warn("slack.answer.failed", { error: causeOf(error) });
     }
+    const { command, type } = received.body;
+    if (!isAnswered && command === undefined && type !== OPTIONS_REQUEST) {
+      throw new Error(`No listener answered Slack's ${type}.`);
+    }
     if (!isAnswered) {
-      await received.ack(received.body.type === OPTIONS_REQUEST ? { options: [] } : undefined);
+      await received.ack(type === OPTIONS_REQUEST ? { options: [] } : undefined);
     }
   }
 
@@ -107,10 +127,59 @@ export class Ingest implements EventSink {
     return inTime(this.#deps.accept(event));
   }
 
+  async #openForm(body: object, ack: () => Promise<void>): Promise<void> {
+    await inTime(this.#deps.shown.openFormFor(body));
+    await ack();
+  }
+
+  /** Stores a form that a person submitted, or says at its fields what is wrong. */
+  async #submit(body: object, { facts, raw }: Properties): Promise<Record<string, string> | undefined> {
+    const problems = problemsOf(body);
+    if (Object.keys(problems).length > 0) {
+      return problems;
+    }
+    const event = formEvent(body, raw);
+    try {
+      facts.isNew = await this.#store(event);
+      Object.assign(facts, { deliveryId: event.deliveryId, name: event.name });
+      return undefined;
+    } catch (error) {
+      this.#deps.log.warn("slack.form.not_stored", { error });
+      return { prompt: "That did not work just now. Press Start again in a moment." };
+    }
+  }
+
+  /** Slack has its acknowledgement already. The tab is drawn again when it is opened again. */
+  async #publishHome(person: { readonly teamId: string; readonly userId: string }): Promise<void> {
+    try {
+      await inTime(this.#deps.shown.publishHome(person));
+    } catch (error) {
+      this.#deps.log.warn("slack.home.not_published", { error });
+    }
+  }
+
+  /** Undefined: the form was opened. If it cannot be, the author reads the help. */
+  async #answerEmptyCommand({
+    channel,
+    teamId,
+    triggerId,
+    userId,
+  }: SlashCommand): Promise<string | undefined> {
+    try {
+      return await inTime(this.#deps.shown.openForm({ teamId, userId, triggerId, origin: { channel } }));
+    } catch (error) {
+      this.#deps.log.warn("slack.form.not_opened", { error });
+      return helpText(this.#deps.trigger());
+    }
+  }
+
   /** The answer to a command, for its author alone. Slack does not deliver a command again. */
-  async #answerCommand(command: SlashCommand): Promise<string> {
+  async #answerCommand(command: SlashCommand): Promise<string | undefined> {
     const { text } = command;
-    if (text === "" || text.toLowerCase() === "help") {
+    if (text === "") {
+      return this.#answerEmptyCommand(command);
+    }
+    if (text.toLowerCase() === "help") {
       await this.#learnTrigger();
       return helpText(this.#deps.trigger());
     }
@@ -149,6 +218,29 @@ export class Ingest implements EventSink {
 }
 
 const propertiesSchema = z.object({ raw: z.string(), facts: z.custom<EventFacts>() });
+/** What a receiver passes with an event. */
+interface Properties {
+  readonly raw: string;
+  readonly facts: EventFacts;
+}
+
+/** Whether Slack wants an answer at once. Everything else is stored and then acknowledged. */
+function isForListeners({ actions, callback_id: id, command, event, type, view }: StringIndexed): boolean {
+  switch (type) {
+    case OPTIONS_REQUEST:
+      return true;
+    case "message_action":
+      return id === SEND;
+    case "view_submission":
+      return view?.callback_id === FORM;
+    case "block_actions":
+      return actions?.[0]?.action_id === NEW_RUN;
+    case "event_callback":
+      return event?.type === "app_home_opened" && event.tab === "home";
+    default:
+      return command !== undefined;
+  }
+}
 
 /** Slack sent something that is no event. Sent again it would be the same. */
 export class MalformedEvent extends Error {}
@@ -167,7 +259,7 @@ function privateCommandIn(text: string): PrivateCommandName | undefined {
 
 function helpText(trigger: string): string {
   return [
-    "`/errand <task>` starts a run in our direct conversation.",
+    "`/errand <task>` starts a run in our direct conversation, and `/errand` alone opens a form for it.",
     "`/errand runs` (or `status`) shows your latest runs, and `/errand link` gives you a link that signs you in to their pages.",
     "`/errand settings` shows and sets your defaults and those of the channel: `/errand settings env=Backend`.",
     "`/errand doctor` shows administrators of the server what is wrong with it.",

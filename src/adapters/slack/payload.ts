@@ -60,7 +60,7 @@ export function commandEvent(command: SlashCommand): ReceivedEvent {
 }
 
 /** A name that the database accepts. Otherwise Slack would deliver the event again and again. */
-function storable(name: string): string {
+export function storable(name: string): string {
   const plain = cleaned(name, (text) => text);
   return plain.length > NAME_LENGTH_MAX ? stableId(plain) : plain;
 }

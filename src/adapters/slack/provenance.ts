@@ -12,7 +12,7 @@ interface Act {
   readonly userId: string;
   /** As Slack signed it. */
   readonly content: string;
-  readonly action: "posted" | "edited" | "pressed" | "commanded";
+  readonly action: "posted" | "edited" | "pressed" | "commanded" | "submitted";
   readonly version: string;
   readonly eventId?: string | undefined;
   readonly isShared?: boolean | undefined;

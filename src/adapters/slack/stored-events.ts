@@ -7,6 +7,8 @@ import { boltBody, causeOf, createApp } from "./bolt-app.ts";
 import type { ClientDeps } from "./client.ts";
 import { slashCommandOf, translateCommand } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
+import { FORM } from "./form-ids.ts";
+import { translateForm } from "./form-request.ts";
 import type { Bot, BotIdentity } from "./identity.ts";
 import { COMMAND_EVENT, type SlashCommand } from "./payload.ts";
 import { translateButton, translateMessage, translateReaction, translateRemoval } from "./translate.ts";
@@ -87,6 +89,9 @@ export class StoredEvents {
     }
     app.action({ type: "block_actions" }, async ({ body, context: { bot, settle } }) =>
       settle(translateButton(body, bot)),
+    );
+    app.view(FORM, async ({ body, context: { bot, settle } }) =>
+      settle(await translateForm(body, { bot, client })),
     );
     app.command(/^/, async ({ command, context: { settle } }) =>
       settle(await translateCommand(slashCommandOf(command), client)),

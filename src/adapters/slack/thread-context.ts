@@ -50,10 +50,11 @@ export async function readThread(
   { isFollowUp }: GatherPurpose,
 ): Promise<ReadThread> {
   const { channel, threadTs } = parseThreadKey(message.key);
-  if (message.addressed !== "mention" || threadTs === undefined || threadTs === message.messageRef) {
+  const ts = timeOf(message);
+  if (message.addressed !== "mention" || threadTs === undefined || threadTs === ts) {
     return {};
   }
-  const read = await messagesBefore(client, { channel, threadTs, ts: message.messageRef });
+  const read = await messagesBefore(client, { channel, threadTs, ts });
   const known = isFollowUp ? afterLastRequest(read.messages, bot) : read.messages;
   const candidates = firstAndNewest(known);
   const people = candidates.filter((one) => !isOwn(one, bot) && one.bot_id === undefined);
@@ -61,7 +62,7 @@ export async function readThread(
     client,
     people.flatMap(({ user }) => user ?? []),
   );
-  const quotes = candidates.map((one) => quoted(one, { bot, names, until: message.messageRef }));
+  const quotes = candidates.map((one) => quoted(one, { bot, names, until: ts }));
   const [first, ...others] = withinLimit(quotes);
   const { unread } = read;
   if (first === undefined) {
@@ -71,6 +72,11 @@ export async function readThread(
   const hasGap = !read.isWhole && known[0]?.ts === threadTs;
   const gap = hasGap ? [GAP] : leftOut(known.length - 1 - others.length);
   return { context: [HEADING, first, ...gap, ...others].join("\n"), shownFiles, unread };
+}
+
+/** When it was asked. A form stands for no message: what it was opened with is a message of the thread. */
+function timeOf({ form, messageRef, provenance }: InboundMessage): string {
+  return form === undefined ? messageRef : String(provenance.version);
 }
 
 /** A thread that cannot be read is named, and the files of the message reach the agent. */

@@ -1,6 +1,6 @@
 import type { RunId, ThreadKey } from "../basics/ids.ts";
 import type { RequestKind, Role } from "../model/policies/policy.ts";
-import type { Provenance, Run } from "../model/runs/run.ts";
+import type { Provenance, Run, RunConfig } from "../model/runs/run.ts";
 import type { RunSource } from "../model/runs/sources.ts";
 import type { Notice } from "../model/threads/notice.ts";
 import type { PaceLimit } from "../model/threads/pace-limit.ts";
@@ -166,6 +166,11 @@ export interface InboundMessage extends ThreadAddress {
   readonly context?: string;
   /** A title for a run that this message starts, if the thread has one (an issue's title). */
   readonly title?: string;
+  /**
+   * Set if the author filled in a form: what its fields say about the run. The text is then the prompt as a whole, in
+   * which no word and no option counts.
+   */
+  readonly form?: RunConfig;
   /** Files that the author attached. `gather` reads them. */
   readonly files?: readonly MessageFile[];
   /** Empty: the request is not a message, so that the bot cannot react to it. */

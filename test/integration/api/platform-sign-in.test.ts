@@ -11,6 +11,7 @@ import { type EmulatedSlack, startEmulatedSlack } from "../../support/emulated-s
 import { asRecord } from "../../support/json.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { loopbackOnlyFetch } from "../../support/loopback-only.ts";
+import { EMPTY_VIEWS } from "../../support/person-views.ts";
 import { call } from "./api-caller.ts";
 import { type ApiHarness, PUBLIC_URL, startHarness } from "./api-harness.ts";
 
@@ -55,6 +56,7 @@ function ofSlack(): SignInProvider {
     accept: async () => true,
     answerCommand: async () => "",
     searchChoices: async () => [],
+    views: EMPTY_VIEWS,
     log: SILENT_LOG,
     fetch: async (input, init) => {
       const response = await loopbackOnlyFetch(input, init as RequestInit);

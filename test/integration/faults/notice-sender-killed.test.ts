@@ -16,6 +16,7 @@ import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { loopbackOnlyFetch } from "../../support/loopback-only.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { EMPTY_VIEWS } from "../../support/person-views.ts";
 import { anInboxEvent, aThread } from "../../support/run-builders.ts";
 import { SILENT_PUBSUB } from "../../support/silent-pubsub.ts";
 import { createTestDatabase } from "../../support/test-database.ts";
@@ -162,6 +163,7 @@ class MortalProcess {
         accept: async () => true,
         answerCommand: async () => "",
         searchChoices: async () => [],
+        views: EMPTY_VIEWS,
         readBlob: async () => new Uint8Array(),
         log: SILENT_LOG,
         fetch: (input, init) => this.#call(() => loopbackOnlyFetch(input, init as RequestInit)),

@@ -10,6 +10,7 @@ import {
 import { asRecord, isRecord, type JsonRecord } from "../json.ts";
 import { slackLimitError } from "./slack-limits.ts";
 import { pageOf, pagingError, withoutMetadata } from "./slack-paging.ts";
+import { viewError } from "./slack-views.ts";
 import type { SlackWorkspace } from "./slack-workspace.ts";
 
 /** One call of the Web API, as the journal records it. */
@@ -32,6 +33,7 @@ export type SlackFault = { readonly method: string } & (
 type ParsedCall = { readonly method: string; readonly args: Record<string, string>; readonly token: string };
 
 const POSTING_METHODS = ["chat.postMessage", "chat.postEphemeral", "chat.update"];
+const VIEW_METHODS = ["views.open", "views.publish"];
 const READING_METHODS = ["conversations.replies", "conversations.history"];
 
 /** The Web API of Slack: that of emulate, with the checks, shapes and faults that it lacks. */
@@ -84,6 +86,11 @@ export class SlackApi {
     const error = refused ?? this.#planError(call);
     if (error) {
       return slackError(error);
+    }
+    const invalid = VIEW_METHODS.includes(call.method) ? viewError(call.args.view) : undefined;
+    if (invalid !== undefined) {
+      this.#overLimits.push(call);
+      return slackError(invalid);
     }
     if (READING_METHODS.includes(call.method)) {
       return readMessages(request, call, workspace);

@@ -150,7 +150,7 @@ export function buttonPayload(
       is_ephemeral: false,
       ...(stored.thread_ts ? { thread_ts: stored.thread_ts } : {}),
     },
-    trigger_id: triggerId(),
+    trigger_id: newTriggerId(),
     team: { id: workspace.teamId, domain: workspace.domain },
     enterprise: null,
     is_enterprise_install: false,
@@ -214,7 +214,7 @@ export interface SlashCommand {
 export function slashCommandForm(
   workspace: SlackWorkspace,
   app: SlackApp,
-  { command, text, user, channel }: SlashCommand,
+  { channel, command, text, triggerId, user }: SlashCommand & { readonly triggerId: string },
   responseUrl: string,
 ): Record<string, string> {
   const { id, name } = workspace.channel(channel);
@@ -231,7 +231,7 @@ export function slashCommandForm(
     api_app_id: app.appId,
     is_enterprise_install: "false",
     response_url: responseUrl,
-    trigger_id: triggerId(),
+    trigger_id: triggerId,
   };
 }
 
@@ -274,6 +274,6 @@ function messageFields({ ts, text, user, bot_id, thread_ts, blocks }: StoredMess
   return { ts, text, user, bot_id, thread_ts, blocks };
 }
 
-function triggerId(): string {
+export function newTriggerId(): string {
   return `${Date.now()}.${randomBytes(6).toString("hex")}`;
 }

@@ -62,6 +62,29 @@ interface StoredChannel {
   readonly is_private?: boolean;
 }
 
+/** A view of the app that a person has open. */
+export interface ShownView {
+  readonly id: string;
+  readonly userId: string;
+  readonly type: string;
+  readonly callbackId: string;
+  readonly privateMetadata: string;
+  readonly title: string;
+  readonly blocks: readonly JsonRecord[];
+}
+
+interface StoredView {
+  readonly view_id: string;
+  readonly user_id: string;
+  readonly type: string;
+  readonly callback_id: string;
+  readonly private_metadata: string;
+  readonly title: JsonRecord | null;
+  readonly blocks: readonly JsonRecord[];
+}
+
+const TRIGGER_SECONDS = 3;
+
 interface StoredToken {
   readonly token: string;
   readonly team_id: string;
@@ -170,6 +193,34 @@ export class SlackWorkspace {
   ephemeralMessages(channelId: string): StoredMessage[] {
     const rows = this.#collection<StoredMessage>("ephemeral_messages").all();
     return rows.filter((row) => row.channel_id === channelId);
+  }
+
+  /** A trigger opens one view, within three seconds. */
+  addTrigger(triggerId: string, { id }: SlackUser, app: SlackApp): void {
+    const expires = Math.floor(Date.now() / 1_000) + TRIGGER_SECONDS;
+    const trigger = {
+      trigger_id: triggerId,
+      user_id: id,
+      app_id: app.appId,
+      expires_at: expires,
+      used: false,
+    };
+    this.#collection<typeof trigger>("view_triggers").insert(trigger);
+  }
+
+  /** The views of the app, oldest first. */
+  views(): ShownView[] {
+    return this.#collection<StoredView>("views")
+      .all()
+      .map((row) => ({
+        id: row.view_id,
+        userId: row.user_id,
+        type: row.type,
+        callbackId: row.callback_id,
+        privateMetadata: row.private_metadata,
+        title: String(row.title?.text ?? ""),
+        blocks: row.blocks,
+      }));
   }
 
   /** Adds a message that was posted at another time. */

@@ -32,14 +32,14 @@ export interface ChoiceOption {
   readonly name: string;
 }
 
-/** A person looks for an environment in the question where a request is to be worked on. */
+/** A person looks for an environment in the question where a request is to be worked on, or in the form of a new one. */
 export interface ChoiceSearch {
   readonly adapter: string;
   readonly installation: string;
   /** The subject of the person. */
   readonly subject: string;
-  /** The inbox event of the request. */
-  readonly requestId: string;
+  /** The inbox event of the request. Absent: the person fills in a form. */
+  readonly requestId?: string;
   /** What the person typed. Empty: all environments. */
   readonly query: string;
 }
@@ -66,25 +66,24 @@ export async function askForEnvironment(
   return "asked";
 }
 
+interface SearchDeps extends Pick<InboxDeps, "adapters"> {
+  readonly storage: Pick<Storage, "environments" | "identities" | "inbox" | "installations" | "people">;
+}
+
 /** The environments that match the query. Only the person who asked and administrators see their names. */
 export async function searchChoices(
-  { adapter: name, installation: externalId, requestId, subject, query }: ChoiceSearch,
-  {
-    adapters,
-    storage,
-  }: Pick<InboxDeps, "adapters"> & {
-    readonly storage: Pick<Storage, "environments" | "identities" | "inbox" | "installations" | "people">;
-  },
+  search: ChoiceSearch,
+  deps: SearchDeps,
 ): Promise<readonly ChoiceOption[]> {
-  const adapter = adapters.get(name);
-  const event = await storage.inbox.findAsked(requestId);
-  const request = adapter && event?.adapter === name ? await requestIn(event, adapter) : undefined;
-  if (request === undefined || request.installation !== externalId) {
+  const { adapter: name, installation: externalId, subject, query } = search;
+  const { storage } = deps;
+  const asker = await askerOf(search, deps);
+  if (asker === undefined) {
     return [];
   }
   const { teamId } = await storage.installations.ensure(name, externalId);
-  const author = await findPrincipal(teamId, request.author.subject, storage);
-  const isAuthor = subject === request.author.subject;
+  const author = await findPrincipal(teamId, asker, storage);
+  const isAuthor = subject === asker;
   const searcher = isAuthor ? author : await findPrincipal(teamId, subject, storage);
   if (author === undefined || searcher === undefined || !(isAuthor || searcher.administrator)) {
     return [];
@@ -94,6 +93,20 @@ export async function searchChoices(
   return open
     .map(optionOf)
     .filter((option) => parts.every((part) => option.name.toLowerCase().includes(part)));
+}
+
+/** The subject of the person whose request the search is for. */
+async function askerOf(
+  { adapter: name, installation, requestId, subject }: ChoiceSearch,
+  { adapters, storage }: SearchDeps,
+): Promise<string | undefined> {
+  if (requestId === undefined) {
+    return subject;
+  }
+  const adapter = adapters.get(name);
+  const event = await storage.inbox.findAsked(requestId);
+  const request = adapter && event?.adapter === name ? await requestIn(event, adapter) : undefined;
+  return request?.installation === installation ? request.author.subject : undefined;
 }
 
 function optionOf({ config: { name, repositories }, id }: Environment): ChoiceOption {

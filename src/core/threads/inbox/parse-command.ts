@@ -34,8 +34,15 @@ const NEW = /^new(?:\s+run)?\s*[:,]?\s+(\S[\s\S]*)$/i;
 /** Beside one of these words, a file is work for the agent. */
 const WORDS_ALONE: ReadonlySet<Command["kind"]> = new Set(["status", "help", "retry", "mute", "unmute"]);
 
-/** What people's tools add around the words, such as a quote, does not hide a control word. */
-export function parseCommand({ files = [], text }: Pick<InboundMessage, "files" | "text">): Command {
+/** What people's tools add around the words, such as a quote, does not hide a control word. A form has none. */
+export function parseCommand({
+  files = [],
+  form,
+  text,
+}: Pick<InboundMessage, "files" | "form" | "text">): Command {
+  if (form !== undefined) {
+    return { kind: "new", prompt: text };
+  }
   const command = wordIn(splitText(text), text);
   return files.length > 0 && WORDS_ALONE.has(command.kind) ? { kind: "work" } : command;
 }

@@ -1,5 +1,7 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError, messageWithRemedy } from "../../basics/errors.ts";
 import { isOperator, type Principal } from "../../model/people/principal.ts";
+import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import type { RunSource } from "../../model/runs/sources.ts";
 import { STATE_PHRASES } from "../../model/runs/states.ts";
 import type { NamedFinding } from "../../ports/check.ts";
@@ -16,16 +18,21 @@ import { answerSettings, type SettingsCommand } from "./settings-command.ts";
 export const PRIVATE_COMMANDS = ["doctor", "link", "runs", "settings", "status"] as const;
 export type PrivateCommandName = (typeof PRIVATE_COMMANDS)[number];
 
-/** A command whose answer the platform shows to its author alone, at once. Nothing of it is stored. */
-export interface PrivateCommand {
-  readonly name: PrivateCommandName;
-  /** What stands after the name. */
-  readonly text: string;
+/** A person asks for something that the platform shows to that person alone, at once. Nothing of it is stored. */
+export interface PrivateRequest {
   readonly adapter: string;
   readonly source: RunSource;
   readonly installation: string;
-  readonly place: string;
+  /** Absent: it was not asked in a channel. */
+  readonly place?: string;
   readonly authorization: Authorization;
+}
+
+export interface PrivateCommand extends PrivateRequest {
+  readonly name: PrivateCommandName;
+  /** What stands after the name. */
+  readonly text: string;
+  readonly place: string;
   /** The platform's id of this command. */
   readonly requestId: string;
 }
@@ -52,40 +59,23 @@ export class PrivateCommands {
     this.#deps = deps;
   }
 
-  async answer({
-    adapter,
-    authorization,
-    installation: id,
-    name,
-    place,
-    requestId,
-    source,
-    text,
-  }: PrivateCommand): Promise<string> {
-    const { enabled, teamId } = await this.#deps.storage.installations.ensure(adapter, id);
-    if (!enabled) {
-      return SWITCHED_OFF;
-    }
-    if (!authorization.allowed) {
-      return authorization.reason;
-    }
-    const { roles = [] } = authorization;
-    const from = { source, integration: adapter, installation: id, place, roles };
-    const admitted = await admitAuthor(authorization, { from, teamId }, this.#deps);
+  async answer(command: PrivateCommand): Promise<string> {
+    const { adapter, installation, name, place, requestId, text } = command;
+    const admitted = await admitPerson(command, this.#deps);
     if ("refusal" in admitted) {
-      return refusalText(admitted.refusal, teamId, this.#deps.storage);
+      return admitted.refusal;
     }
     const { author } = admitted;
     switch (name) {
       case "doctor":
         return this.#doctor(author);
       case "link":
-        return this.#link(author, { subject: authorization.author.subject, requestId });
+        return this.#link(author, { subject: admitted.subject, requestId });
       case "runs":
       case "status":
         return this.#status(author);
       case "settings":
-        return this.#settings({ author, text, place: { adapter, installation: id, place } });
+        return this.#settings({ author, text, place: { adapter, installation, place } });
       default:
         return name satisfies never;
     }
@@ -138,4 +128,27 @@ export class PrivateCommands {
     );
     return lines.length === 0 ? "You have no runs yet." : ["Your latest runs:", ...lines].join("\n");
   }
+}
+
+/** The person as the rules of messages admit it, or why nothing is shown to it. */
+export async function admitPerson(
+  { adapter, authorization, installation: id, place, source }: PrivateRequest,
+  deps: Pick<InboxDeps, "policies"> & { readonly storage: Pick<Storage, "installations" | "people"> },
+): Promise<
+  | { readonly author: Principal; readonly from: RequestOrigin; readonly subject: string }
+  | { readonly refusal: string }
+> {
+  const { enabled, teamId } = await deps.storage.installations.ensure(adapter, id);
+  if (!enabled) {
+    return { refusal: SWITCHED_OFF };
+  }
+  if (!authorization.allowed) {
+    return { refusal: authorization.reason };
+  }
+  const { roles = [] } = authorization;
+  const from = { source, integration: adapter, installation: id, ...defined({ place }), roles };
+  const admitted = await admitAuthor(authorization, { from, teamId }, deps);
+  return "refusal" in admitted
+    ? { refusal: await refusalText(admitted.refusal, teamId, deps.storage) }
+    : { author: admitted.author, from, subject: authorization.author.subject };
 }

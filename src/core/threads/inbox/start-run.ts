@@ -22,10 +22,11 @@ export async function startRun(
   deps: InboxDeps,
   text: string,
 ): Promise<Disposition> {
-  const { author } = context;
+  const { author, message } = context;
+  const { form } = message;
   let options: RequestOptions;
   try {
-    options = await parseOptions(text, author, deps);
+    options = form === undefined ? await parseOptions(text, author, deps) : { config: form, prompt: text };
   } catch (error) {
     return replyWith(error, context, deps);
   }

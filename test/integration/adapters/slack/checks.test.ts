@@ -7,6 +7,7 @@ import { type EmulatedSlack, startEmulatedSlack } from "../../../support/emulate
 import { type RecordedLine, recordingLog } from "../../../support/logs.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { EMPTY_VIEWS } from "../../../support/person-views.ts";
 import { sendSlackJson } from "../../../support/slack/slack-sender.ts";
 
 let slack: EmulatedSlack;
@@ -50,6 +51,7 @@ function adapterWith(botToken: string, apiUrl = slack.apiUrl): SlackAdapter {
       },
       answerCommand: async () => "",
       searchChoices: async () => [],
+      views: EMPTY_VIEWS,
       clock: new ManualClock(),
       readBlob: async () => new Uint8Array(),
       log: recordingLog(logged),

@@ -284,8 +284,8 @@ const ROWS: readonly Row[] = [
     /means nothing/,
   ],
   [
-    "an opened App Home",
-    () => ({ type: "app_home_opened", user: "U2", channel: "D2", tab: "home" }),
+    "an opened tab of messages",
+    () => ({ type: "app_home_opened", user: "U2", channel: "D2", tab: "messages" }),
     "ignored",
     /means nothing/,
   ],

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSlackAdapter } from "../../../../src/adapters/slack/index.ts";
 import { systemClock } from "../../../../src/app/system.ts";
 import type { InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
+import { EMPTY_VIEWS } from "../../../support/person-views.ts";
 
 type Stored = Omit<InboxEvent, "id" | "receivedAt">;
 
@@ -37,6 +38,7 @@ beforeEach(async () => {
     accept: (event) => accept(event),
     answerCommand: async () => "",
     searchChoices: async () => [],
+    views: EMPTY_VIEWS,
     readBlob: async () => new Uint8Array(),
   });
   await server.register(routes ?? expect.fail("There is no webhook."));

@@ -14,13 +14,15 @@ import type {
   Translation,
 } from "../../../../src/core/ports/thread-adapter.ts";
 import type { ChoiceOption, ChoiceSearch } from "../../../../src/core/threads/inbox/environment-choice.ts";
-import type { PrivateCommand } from "../../../../src/core/threads/inbox/private-commands.ts";
+import type { PersonViews } from "../../../../src/core/threads/inbox/person-views.ts";
+import type { PrivateCommand, PrivateRequest } from "../../../../src/core/threads/inbox/private-commands.ts";
 import {
   type EmulatedSlack,
   type SlackMessage,
   startEmulatedSlack,
 } from "../../../support/emulated-slack.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
+import { EMPTY_VIEWS } from "../../../support/person-views.ts";
 
 export const runId = newId<RunId>(new Date());
 
@@ -35,6 +37,11 @@ export class SlackFixture {
   readonly searches: ChoiceSearch[] = [];
   /** The environments that people find. */
   choices: readonly ChoiceOption[] = [];
+  /** What people see outside of threads, and who asked for it. */
+  views: Pick<PersonViews, "form" | "home"> = EMPTY_VIEWS;
+  readonly viewRequests: PrivateRequest[] = [];
+  /** False: the inbox does not answer. */
+  isInboxWell = true;
   /** The files that notices name. */
   readonly blobs = new Map<string, Uint8Array>();
   readonly slack: EmulatedSlack;
@@ -56,7 +63,12 @@ export class SlackFixture {
     const config = { signingSecret: slack.signingSecret, botToken: slack.botToken, apiUrl: slack.apiUrl };
     const write = (...line: unknown[]) => this.#lines.push(inspect(line, { depth: 20 }));
     const { adapter, routes } = createSlackAdapter(config, {
-      accept: async (event) => this.inbox.push(event) > 0,
+      accept: async (event) => {
+        if (!this.isInboxWell) {
+          throw new Error("The inbox is unreachable.");
+        }
+        return this.inbox.push(event) > 0;
+      },
       answerCommand: async (command) => {
         this.commands.push(command);
         return this.answer ?? `Your ${command.name}.`;
@@ -64,6 +76,16 @@ export class SlackFixture {
       searchChoices: async (search) => {
         this.searches.push(search);
         return this.choices;
+      },
+      views: {
+        form: async (request) => {
+          this.viewRequests.push(request);
+          return this.views.form(request);
+        },
+        home: async (request) => {
+          this.viewRequests.push(request);
+          return this.views.home(request);
+        },
       },
       clock: systemClock,
       readBlob: async (id) => this.blobs.get(id) ?? new Uint8Array(),

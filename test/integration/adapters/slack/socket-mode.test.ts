@@ -7,6 +7,7 @@ import type { Log } from "../../../../src/core/basics/log.ts";
 import type { ReceivedEvent } from "../../../../src/core/ports/thread-adapter.ts";
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { EMPTY_VIEWS } from "../../../support/person-views.ts";
 import { SocketModeServer } from "../../../support/slack/socket-mode-server.ts";
 import { waitFor } from "../../../support/wait-for.ts";
 
@@ -35,6 +36,7 @@ beforeEach(async () => {
       accept: (event) => accept(event),
       answerCommand: async () => "",
       searchChoices: async () => [],
+      views: EMPTY_VIEWS,
       readBlob: async () => new Uint8Array(),
       log,
       fetch: (input, init) => loopbackOnlyFetch(input, init as RequestInit),

@@ -1,0 +1,81 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { runRules } from "../../../../../src/core/team/policies/run-rules.ts";
+import { PersonViews } from "../../../../../src/core/threads/inbox/person-views.ts";
+import { CoreHarness } from "../../../../support/core-harness.ts";
+import { aPolicy } from "../../../../support/rule-builders.ts";
+
+let harness: CoreHarness;
+let views: PersonViews;
+beforeEach(() => {
+  harness = new CoreHarness();
+  const { clock, pubsub, runs, storage } = harness;
+  const entry = { description: "", installed: true, needs: [], models: [] };
+  views = new PersonViews({
+    agents: {
+      list: async () => [
+        { ...entry, name: "claude", displayName: "Claude", usable: true },
+        { ...entry, name: "codex", displayName: "Codex", usable: false },
+      ],
+    },
+    policies: runRules({ storage, pubsub, clock }).policies,
+    runs,
+    storage,
+  });
+});
+
+function asked(name: string, role: "member" | "guest" = "member") {
+  const author = { subject: `memory:${name}`, displayName: name };
+  const authorization = {
+    allowed: true,
+    permission: role,
+    roles: [role],
+    author,
+    refusal: "No guests.",
+  } as const;
+  return { adapter: "memory", source: "SLACK", installation: "here", authorization } as const;
+}
+
+describe("the form", () => {
+  test("offers the agents that can do a run", async () => {
+    expect(await views.form(asked("Ada"))).toEqual({ agents: [{ name: "claude", displayName: "Claude" }] });
+  });
+
+  test("is not for people whom the rules do not admit, and makes them no principal", async () => {
+    expect(await views.form(asked("Eve", "guest"))).toEqual({
+      refusal: expect.stringMatching(/^No guests\./),
+    });
+    const { teamId } = await harness.person();
+    expect((await harness.storage.people.list(teamId)).map(({ displayName }) => displayName)).not.toContain(
+      "Eve",
+    );
+  });
+});
+
+describe("the overview", () => {
+  test("has the reader's runs, and those that wait for the reader's decision", async () => {
+    const ada = await harness.person();
+    const bob = await harness.person("Bob");
+    await harness.storage.people.put({ ...ada, administrator: true });
+    await harness.storage.policies.add(aPolicy({ effect: "require_approval" }));
+    await harness.create({ prompt: "Deploy it", creator: bob });
+
+    expect(await views.home(asked("Bob"))).toMatchObject({ mine: [{ title: "Deploy it" }], waiting: [] });
+    expect(await views.home(asked("Ada"))).toEqual({
+      mine: [],
+      waiting: [
+        {
+          title: "Deploy it",
+          state: expect.stringMatching(/wait/),
+          link: expect.stringMatching(/^http.*sessions/),
+        },
+      ],
+    });
+  });
+
+  test("names no run of another person, and nothing to people whom the rules do not admit", async () => {
+    await harness.create({ prompt: "Secret", creator: await harness.person("Bob") });
+
+    expect(await views.home(asked("Ada"))).toEqual({ mine: [], waiting: [] });
+    expect(await views.home(asked("Bob", "guest"))).toEqual({ refusal: expect.stringMatching(/^No guests/) });
+  });
+});
