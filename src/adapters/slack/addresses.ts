@@ -76,6 +76,8 @@ export interface Shown {
   readonly reaction?: string | undefined;
   /** The fingerprint of what a card shows. */
   readonly hash?: string | undefined;
+  /** The status of the thread's session that the card has set. */
+  readonly session?: string | undefined;
 }
 
 const shownSchema = z.object({
@@ -83,10 +85,11 @@ const shownSchema = z.object({
   ts: z.string(),
   reaction: z.string().optional(),
   hash: z.string().optional(),
+  session: z.string().optional(),
 });
 
-export function receiptOf({ channel, hash, reaction, ts }: Shown): Receipt {
-  return JSON.stringify({ channel, ts, reaction, hash });
+export function receiptOf({ channel, hash, reaction, session, ts }: Shown): Receipt {
+  return JSON.stringify({ channel, ts, reaction, hash, session });
 }
 
 export function parseReceipt(receipt: Receipt): Shown {

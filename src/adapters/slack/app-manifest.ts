@@ -7,11 +7,24 @@ import { SEND } from "./form-ids.ts";
 
 /** What the app needs in its workspace, and the guide that creates it. docs/guides/slack.md has the same manifests. */
 
-type Manifest = Extract<AppsManifestCreateArguments["manifest"], object>;
-type BotScope = NonNullable<NonNullable<NonNullable<Manifest["oauth_config"]>["scopes"]>["bot"]>[number];
-type BotEvent = NonNullable<
-  NonNullable<NonNullable<Manifest["settings"]>["event_subscriptions"]>["bot_events"]
+type LibraryManifest = Extract<AppsManifestCreateArguments["manifest"], object>;
+type LibraryScope = NonNullable<
+  NonNullable<NonNullable<LibraryManifest["oauth_config"]>["scopes"]>["bot"]
 >[number];
+type LibraryEvent = NonNullable<
+  NonNullable<NonNullable<LibraryManifest["settings"]>["event_subscriptions"]>["bot_events"]
+>[number];
+/** The library does not know the scope and the event of sessions yet. */
+type BotScope = LibraryScope | "assistant:write";
+type BotEvent = LibraryEvent | "agent_session_stopped";
+interface Manifest extends Pick<LibraryManifest, "display_information" | "features"> {
+  readonly oauth_config: { readonly redirect_urls?: string[]; readonly scopes: { readonly bot: BotScope[] } };
+  readonly settings: {
+    readonly event_subscriptions: { readonly request_url?: string; readonly bot_events: BotEvent[] };
+    readonly interactivity: NonNullable<LibraryManifest["settings"]>["interactivity"];
+    readonly socket_mode_enabled?: boolean;
+  };
+}
 
 /** The scopes of the bot, each with its use. */
 export const BOT_SCOPES = {
@@ -30,8 +43,9 @@ export const BOT_SCOPES = {
   "users:read": "checking that an author is a full member of the workspace",
 } satisfies Partial<Record<BotScope, string>>;
 
-/** Scopes without which only names are missing. Apps that were created before them work on. */
+/** Scopes without which only names and the status of threads are missing. Apps that were created before them work on. */
 export const OPTIONAL_BOT_SCOPES = {
+  "assistant:write": "the status of a run beside its thread, and Slack's own Stop",
   "channels:read": "names of public channels in requests",
   "groups:read": "names of private channels in requests",
   "usergroups:read": "names of groups in requests",
@@ -41,6 +55,7 @@ const ALL_BOT_SCOPES = { ...BOT_SCOPES, ...OPTIONAL_BOT_SCOPES };
 
 /** The events that the app subscribes to, each with its use. */
 const BOT_EVENTS = {
+  agent_session_stopped: "Slack's own Stop in a thread",
   app_home_opened: "drawing the Home tab",
   app_mention: "mentions of the bot",
   app_uninstalled: "the end of the installation",
@@ -64,6 +79,7 @@ function appManifest(publicUrl: string, transport: Transport): Manifest {
     display_information: { name: "Errand", description: "Runs a coding agent for you" },
     features: {
       bot_user: { display_name: "errand", always_online: true },
+      agent_view: { agent_description: "Runs a coding agent for you" },
       app_home: {
         home_tab_enabled: true,
         messages_tab_enabled: true,

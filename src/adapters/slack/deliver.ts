@@ -8,6 +8,7 @@ import { callSlack } from "./client.ts";
 import { ignoreCode, ignoreRefusals } from "./errors.ts";
 import type { Posts } from "./posts.ts";
 import { render, type ShownNotice } from "./render.ts";
+import type { Sessions } from "./sessions.ts";
 import type { Uploads } from "./uploads.ts";
 
 const SEEN = "eyes";
@@ -26,18 +27,22 @@ export interface DeliveryDeps {
   readonly uploads: Uploads;
   /** The address of a shown message. */
   readonly linkTo: NonNullable<ThreadAdapter["permalinkOf"]>;
+  readonly sessions: Pick<Sessions, "isShown" | "show">;
 }
 
 /** Shows a notice: as a reaction, as the run's card that is edited in place, or as a message of its own. */
 export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<Receipt> {
-  const { client, posts, uploads } = deps;
+  const { posts, sessions, uploads } = deps;
   const { id, notice } = delivery;
   switch (notice.kind) {
     case "seen":
-      return receiptOf(await react(delivery, { ts: notice.messageRef, name: SEEN }, client));
+      return receiptOf(await sign(delivery, { ts: notice.messageRef, name: SEEN }, deps));
     case "ended":
-      return receiptOf(await react(delivery, { ts: notice.messageRef, name: signOf(notice) }, client));
-    case "card":
+      return receiptOf(await sign(delivery, { ts: notice.messageRef, name: signOf(notice) }, deps));
+    case "card": {
+      const shown = await showCard({ ...delivery, notice }, deps);
+      return receiptOf({ ...shown, session: await sessions.show(delivery, notice.card, shown.session) });
+    }
     case "choice":
       return receiptOf(await showCard({ ...delivery, notice }, deps));
     case "message": {
@@ -59,23 +64,30 @@ function signOf({ end, isIncomplete }: Extract<Notice, { readonly kind: "ended" 
   return isIncomplete === true ? INCOMPLETE : ENDED[end];
 }
 
-/** Puts one reaction on a message in place of the one before. A message that was deleted needs none. */
-async function react(
-  { shownAt, thread }: Delivery,
-  { name, ts }: { readonly name: string; readonly ts: string },
-  client: WebClient,
+/** Puts one reaction on a message in place of the one before. Where a session shows the same, there is none. */
+async function sign(
+  delivery: Delivery,
+  reaction: { readonly name: string; readonly ts: string },
+  { client, sessions }: DeliveryDeps,
 ): Promise<Shown> {
-  const { channel } = parseThreadKey(thread.key);
-  await callSlack("reactions.add", client.reactions.add({ channel, timestamp: ts, name }))
+  const { channel } = parseThreadKey(delivery.thread.key);
+  const { name, ts } = reaction;
+  const isNeeded = !(sessions.isShown(delivery) && (name === SEEN || name === ENDED.done));
+  if (isNeeded) {
+    await quietly("reactions.add", client.reactions.add({ channel, timestamp: ts, name }));
+  }
+  const before = delivery.shownAt === undefined ? undefined : parseReceipt(delivery.shownAt).reaction;
+  if (before !== undefined && !(isNeeded && before === name)) {
+    await quietly("reactions.remove", client.reactions.remove({ channel, timestamp: ts, name: before }));
+  }
+  return { channel, ts, reaction: isNeeded ? name : undefined };
+}
+
+/** A message that was deleted needs no reaction. */
+async function quietly(method: string, call: Promise<unknown>): Promise<void> {
+  await callSlack(method, call)
     .catch(ignoreRefusals("already", "gone", "reaction"))
     .catch(ignoreCode("missing_scope"));
-  const before = shownAt === undefined ? undefined : parseReceipt(shownAt).reaction;
-  if (before !== undefined && before !== name) {
-    await callSlack("reactions.remove", client.reactions.remove({ channel, timestamp: ts, name: before }))
-      .catch(ignoreRefusals("already", "gone", "reaction"))
-      .catch(ignoreCode("missing_scope"));
-  }
-  return { channel, ts, reaction: name };
 }
 
 /**

@@ -27,6 +27,7 @@ import { namesIn } from "./names.ts";
 import { PACE } from "./pace.ts";
 import { Posts } from "./posts.ts";
 import { isPublic } from "./provenance.ts";
+import { Sessions } from "./sessions.ts";
 import { slackSignIn } from "./sign-in.ts";
 import { SocketMode } from "./socket-mode.ts";
 import { StoredEvents } from "./stored-events.ts";
@@ -70,6 +71,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   const identity = new BotIdentity(client);
   const posts = new Posts(client, identity);
   const uploads = new Uploads({ ...deps, apiUrl: config.apiUrl, client, posts });
+  const sessions = new Sessions(client, deps.clock);
   const events = new StoredEvents(config, { ...deps, client, identity });
   const linkTo: NonNullable<ThreadAdapter["permalinkOf"]> = async ({ key }, receipt) => {
     const { teamId, workspaceUrl } = await identity.get();
@@ -105,7 +107,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       ]);
       return { ...defined({ context, names }), files, unread: [...(thread.unread ?? []), ...unread] };
     },
-    deliver: (delivery) => deliver(delivery, { client, posts, uploads, linkTo }),
+    deliver: (delivery) => deliver(delivery, { client, posts, sessions, uploads, linkTo }),
     permalinkOf: linkTo,
   };
   const arrivals = new WebhookArrivals();

@@ -11,7 +11,13 @@ import { FORM } from "./form-ids.ts";
 import { translateForm } from "./form-request.ts";
 import type { Bot, BotIdentity } from "./identity.ts";
 import { COMMAND_EVENT, type SlashCommand } from "./payload.ts";
-import { translateButton, translateMessage, translateReaction, translateRemoval } from "./translate.ts";
+import {
+  translateButton,
+  translateMessage,
+  translateReaction,
+  translateRemoval,
+  translateStop,
+} from "./translate.ts";
 
 /** What the listeners of one stored event share. */
 interface EventContext {
@@ -81,6 +87,9 @@ export class StoredEvents {
     }
     app.event("reaction_added", async ({ event, context: { bot, settle } }) =>
       settle(translateReaction(event, bot)),
+    );
+    app.event("agent_session_stopped", async ({ event, context: { bot, settle } }) =>
+      settle(translateStop(event, bot)),
     );
     for (const type of REMOVALS) {
       app.event(type, async ({ event, body, context: { settle } }) =>

@@ -135,6 +135,38 @@ export function translateReaction(event: unknown, bot: Bot): Translation {
   return { kind: "stop", stop: { adapter: "slack", installation: teamId, messageId, subject } };
 }
 
+const stoppedSchema = z.object({
+  channel: z.string(),
+  user: z.string(),
+  thread_ts: z.string(),
+  event_ts: z.string(),
+});
+
+/** The Stop of a session is the word `stop` in its thread. */
+export function translateStop(event: unknown, { teamId }: Bot): Translation {
+  const parsed = stoppedSchema.safeParse(event);
+  if (!parsed.success) {
+    return ignored("A Stop without its thread.");
+  }
+  const { channel, event_ts: version, thread_ts: ts, user: userId } = parsed.data;
+  const location = { teamId, channel, ts, threadTs: ts };
+  return {
+    kind: "message",
+    message: {
+      adapter: "slack",
+      installation: teamId,
+      key: threadKeyOf(location),
+      place: channel,
+      dedupeKey: `${messageIdOf(location)}:stopped:${userId}:${version}`,
+      addressed: "mention",
+      author: { subject: authorSubject(teamId, userId) },
+      text: "stop",
+      messageRef: "",
+      provenance: provenanceOf(location, { userId, content: "stop", action: "pressed", version }),
+    },
+  };
+}
+
 function reasonToIgnore({ isRepeatedMention, isTextEdited, subtype }: IncomingMessage): string | undefined {
   // Only the message_changed event has the text before the edit: https://github.com/slackapi/bolt-js/issues/960
   if (isRepeatedMention) {

@@ -92,6 +92,10 @@ export class SlackApi {
       this.#overLimits.push(call);
       return slackError(invalid);
     }
+    if (call.method === "agents.sessions.setStatus") {
+      const refusedStatus = workspace.sessions.setStatus(call.args);
+      return refusedStatus === undefined ? jsonAnswer(200, { ok: true }) : slackError(refusedStatus);
+    }
     if (READING_METHODS.includes(call.method)) {
       return readMessages(request, call, workspace);
     }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type EmulateCollection, type EmulatedService, startEmulateService } from "../emulate-service.ts";
 import type { FrontAnswer } from "../front-server.ts";
 import { asRecord, type JsonRecord } from "../json.ts";
+import { SlackSessions } from "./slack-sessions.ts";
 
 export interface SlackUser {
   readonly id: string;
@@ -93,6 +94,7 @@ interface StoredToken {
 
 const BOT_SCOPES = [
   "app_mentions:read",
+  "assistant:write",
   "channels:history",
   "channels:read",
   "chat:write",
@@ -124,6 +126,7 @@ export class SlackWorkspace {
   scopes: readonly string[] = BOT_SCOPES;
   /** What `users.info` says of users besides what emulate says, by user id: `is_restricted` and the like. */
   readonly profiles = new Map<string, JsonRecord>();
+  readonly sessions = new SlackSessions();
   readonly #service: EmulatedService;
 
   static async start(spec: WorkspaceSpec, app: SlackApp): Promise<SlackWorkspace> {

@@ -289,6 +289,7 @@ describe("a submitted form in the inbox", () => {
       policies: runRules({ storage, pubsub, clock }).policies,
       pullRequests: { reread: async () => undefined },
       changesDefault: "off",
+      gitUrl: "https://github.com",
     });
   });
 
