@@ -1,7 +1,7 @@
 import { checksText } from "../core/model/repositories/pull-request-status.ts";
 import type { PlanStep } from "../core/model/runs/run.ts";
 import type { RunState } from "../core/model/runs/states.ts";
-import type { RunCard } from "../core/model/threads/notice.ts";
+import type { LandedWork, RunCard } from "../core/model/threads/notice.ts";
 
 const MAX_PLAN_STEPS = 12;
 const PLAN_MARKS: Readonly<Record<string, string>> = { completed: "✓", in_progress: "▸" };
@@ -101,4 +101,19 @@ export function pullRequestWords({ pullRequestStatus: status }: RunCard): readon
   return status === undefined
     ? []
     : [status.state, checksText(status.checks)].filter((words) => words !== "");
+}
+
+/** `acme/app · draft #12 · 2 files +12 −3` */
+export function landedWords(work: LandedWork): string {
+  const { additions, deletions, files, isDraft, isTruncated, pullRequest, repository } = work;
+  const number = /\/(\d+)$/.exec(pullRequest ?? "")?.[1];
+  const name = [isDraft === true ? "draft" : "pull request", number && `#${number}`]
+    .filter(Boolean)
+    .join(" ");
+  const count = `${files}${isTruncated === true ? " or more" : ""} ${files === 1 ? "file" : "files"}`;
+  return [
+    repository,
+    ...(pullRequest === undefined ? [] : [name]),
+    `${count} +${additions} −${deletions}`,
+  ].join(" · ");
 }

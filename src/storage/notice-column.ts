@@ -8,6 +8,7 @@ import {
   type CardPullRequestStatus,
   type CardQuestion,
   type CardWorkspace,
+  type LandedWork,
   type Notice,
   type RunCard,
   TURN_OUTCOMES,
@@ -102,6 +103,19 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
     inReplyTo: text,
     unpushed: z.exactOptional(
       z.looseObject({ words: z.string(), patch: text } satisfies MembersOf<UnpushedWork>),
+    ),
+    landed: z.exactOptional(
+      z.array(
+        z.looseObject({
+          repository: z.string(),
+          pullRequest: text,
+          isDraft: flag,
+          files: z.number(),
+          additions: z.number(),
+          deletions: z.number(),
+          isTruncated: flag,
+        } satisfies MembersOf<LandedWork>),
+      ),
     ),
     offersFiles: z.exactOptional(z.looseObject({ runId, turn: z.number() })),
     attached: z.exactOptional(

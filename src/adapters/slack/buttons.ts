@@ -28,8 +28,8 @@ const MAX_VALUE = 2_000;
 const MAX_CHOICES = 24;
 
 /** Slack opens the address itself, and also reports that the button was pressed. */
-export function openButton(url: string): types.Button {
-  return { type: "button", action_id: OPEN, text: label("Open session"), url };
+export function openButton(url: string, text = "Open session"): types.Button {
+  return { type: "button", action_id: OPEN, text: label(text), url };
 }
 
 export function stopButton(runId: RunId): types.Button {

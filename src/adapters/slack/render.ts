@@ -6,6 +6,7 @@ import type { Delivery } from "../../core/ports/thread-adapter.ts";
 import {
   figures,
   HEADINGS,
+  landedWords,
   planLines,
   pullRequestWords,
   STATE_WORDS,
@@ -49,6 +50,9 @@ type MessageNotice = Extract<Notice, { readonly kind: "message" }>;
 const MAX_REPLY = 2_300;
 /** Slack cuts texts at 40,000 characters. A message is never edited, so the smaller limit of edits does not count. */
 const MAX_PLAIN_TEXT = 15_000;
+/** Repositories under an answer. */
+const MAX_LANDED = 5;
+const MAX_ROW = 300;
 
 /** The messages that show a card or a message notice, marked with the delivery's id. */
 export function render(
@@ -109,12 +113,35 @@ function renderAnswer(
     const shown = (markdown: string): Rendered => {
       const words: types.MarkdownBlock = { type: "markdown", text: `${markdown}${rest}` };
       const rendered = renderWords(notice, { marker: markerOfPart(index + 1), words, text, place });
-      return index === parts.length - 1 ? withFiles(withUnpushed(rendered, notice), notice) : rendered;
+      return index === parts.length - 1
+        ? withFiles(withUnpushed(withLanded(rendered, notice), notice), notice)
+        : rendered;
     };
     const fewer = withFewerElements(text);
     return fewer === text ? shown(text) : { ...shown(text), fewerBlocks: shown(fewer).blocks };
   });
   return [first, ...others] as [Rendered, ...Rendered[]];
+}
+
+/** What was changed, and the pull request. */
+function withLanded(rendered: Rendered, { landed = [] }: MessageNotice): Rendered {
+  if (landed.length === 0) {
+    return rendered;
+  }
+  const shown = landed.slice(0, MAX_LANDED);
+  const more = landed.length - shown.length;
+  const rest = more === 0 ? [] : [context(`${more} more repositories are in the session.`)];
+  const rows = shown.map((work): types.SectionBlock => {
+    const row = mrkdwnSection(defuseMrkdwn(landedWords(work), MAX_ROW));
+    const url = work.pullRequest === undefined ? "" : safeUrl(work.pullRequest);
+    return url === "" ? row : { ...row, accessory: openButton(url, "Open") };
+  });
+  const lines = shown.map((work) => [landedWords(work), work.pullRequest].filter(Boolean).join(" · "));
+  return {
+    ...rendered,
+    blocks: [...rendered.blocks, ...rows, ...rest],
+    plainText: `${rendered.plainText}\n\n${lines.join("\n")}`,
+  };
 }
 
 /** Why the work is not pushed. The page of the run has the patch. */

@@ -1,3 +1,4 @@
+import { defined } from "../basics/defined.ts";
 import { withHiddenShown } from "../basics/hidden-characters.ts";
 import type { PermissionOption, PermissionRequest } from "../model/runs/agent-update.ts";
 import { shownQuestion } from "../model/runs/question-text.ts";
@@ -6,6 +7,7 @@ import { shortfallOf } from "../model/runs/run-outcome.ts";
 import { isEnded, type RunState } from "../model/runs/states.ts";
 import {
   type AskedQuestion,
+  type LandedWork,
   type Notice,
   ONLY_ON_PAGE,
   type RunCard,
@@ -48,6 +50,7 @@ export class RunNotices {
   #isCardChanged = false;
   #isActivityChanged = false;
   #unpushed: UnpushedWork | undefined;
+  #landed: readonly LandedWork[] = [];
   #remarks: readonly string[] = [];
 
   constructor(changed: ChangedRun, aggregate: RunAggregate, writer: NoticeWriter) {
@@ -116,6 +119,11 @@ export class RunNotices {
     this.#unpushed = work;
   }
 
+  /** The answer also says what was changed and where it is. */
+  addLanded(work: readonly LandedWork[]): void {
+    this.#landed = work;
+  }
+
   /** The answer also says these sentences. */
   addRemarks(remarks: readonly string[]): void {
     this.#remarks = remarks;
@@ -125,7 +133,8 @@ export class RunNotices {
   postAnswer(): void {
     const { isPrivate, run } = this.#changed;
     const answer = [run.answer ?? "", ...this.#remarks].filter((text) => text !== "").join("\n\n");
-    if ((answer !== "" || this.#unpushed !== undefined) && !isPrivate) {
+    const hasWork = this.#unpushed !== undefined || this.#landed.length > 0;
+    if ((answer !== "" || hasWork) && !isPrivate) {
       this.#postResult("answer", answer);
     }
   }
@@ -143,9 +152,12 @@ export class RunNotices {
   #postResult(purpose: "answer" | "outcome", text: string): void {
     const { hasNewFiles, run } = this.#changed;
     const offersFiles = hasNewFiles ? { offersFiles: { runId: run.id, turn: run.turn } } : {};
-    const unpushed = this.#unpushed === undefined ? {} : { unpushed: this.#unpushed };
+    const work = defined({
+      unpushed: this.#unpushed,
+      landed: this.#landed.length === 0 ? undefined : this.#landed,
+    });
     const sessionLink = this.#writer.sessionLink(run);
-    this.#postToRequesters({ kind: "message", purpose, text, sessionLink, ...offersFiles, ...unpushed });
+    this.#postToRequesters({ kind: "message", purpose, text, sessionLink, ...offersFiles, ...work });
   }
 
   /** Posts the agent's question, with the address of the page where it can be allowed if that is not so here. */

@@ -44,6 +44,8 @@ export type Notice =
       readonly inReplyTo?: string;
       /** The work of the run, if it is not pushed, or not all of it. */
       readonly unpushed?: UnpushedWork;
+      /** What the run changed, by repository, if the turn changed something. */
+      readonly landed?: readonly LandedWork[];
       /** The turn that said it also made files, which people may ask for here. */
       readonly offersFiles?: TurnFiles;
       /** The question has buttons here. Without options, it is no longer open, and the text says why. */
@@ -53,6 +55,21 @@ export type Notice =
       /** The subject of the only person for whom a reply is. A platform that cannot do that shows it to everybody. */
       readonly onlyFor?: string;
     };
+
+/** What a run changed in a repository, and where that is. */
+export interface LandedWork {
+  /** `owner/name` */
+  readonly repository: string;
+  /** The address of the pull request. Absent: there is none. */
+  readonly pullRequest?: string;
+  readonly isDraft?: boolean;
+  readonly files: number;
+  /** Lines, without those of binary files. */
+  readonly additions: number;
+  readonly deletions: number;
+  /** There are more files than these. */
+  readonly isTruncated?: boolean;
+}
 
 export interface UnpushedWork {
   /** Why it is not pushed, and what a person can do. */

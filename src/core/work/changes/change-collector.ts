@@ -6,7 +6,7 @@ import { isPatchOnly } from "../../model/runs/home-repository.ts";
 import type { Run, StatusMessage } from "../../model/runs/run.ts";
 import { refusedStatus } from "../../model/runs/run-outcome.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
-import type { UnpushedWork } from "../../model/threads/notice.ts";
+import type { LandedWork, UnpushedWork } from "../../model/threads/notice.ts";
 import type { RepositoryChanges } from "../../model/workspaces/repository-changes.ts";
 import type { CollectedFile } from "../../model/workspaces/workspace.ts";
 import type { LeftOutWork } from "../../ports/change-tracker.ts";
@@ -27,6 +27,8 @@ export interface CollectedChanges {
   readonly success?: StatusMessage;
   /** The work so far, if the turn changed it and it is not pushed. */
   readonly unpushed?: UnpushedWork;
+  /** The changes for readers, if the turn changed something. */
+  readonly landed?: readonly LandedWork[];
   /** Sentences about work that is not handed over, for the run and its threads. */
   readonly remarks?: readonly string[];
   /** What a run that succeeds does not hand over. */
@@ -115,12 +117,35 @@ export class ChangeCollector {
     const remarks = this.#services.clean([...movedWords(moved, url !== undefined), ...parts]);
     const missing = leftOutParts(leftOut.filter((work) => this.#isMissing(work, url)));
     const end = { ...this.#endOf(url, ofTurn, ofRun), ...this.#refusedEnd(refused, missing) };
-    return { files, ...changes, remarks, ...end };
+    const landed =
+      ofTurn?.diffs.length === 0 ? [] : (changes?.changes ?? []).map((each) => this.#landed(each));
+    return { files, ...changes, landed, remarks, ...end };
+  }
+
+  #landed(changes: RepositoryChanges): LandedWork {
+    const { files, isTruncated, name, owner, pullRequest } = changes;
+    const { pullRequestStatus: status } = this.#services.deps.run;
+    const known = status?.url === pullRequest ? status?.state : undefined;
+    const isDraft =
+      known === undefined ? this.#pullRequests.settingIn(changes) === "draft" : known === "draft";
+    const sum = (member: "additions" | "deletions") =>
+      files.reduce((total, file) => total + (file[member] ?? 0), 0);
+    return defined({
+      repository: `${owner}/${name}`,
+      pullRequest,
+      isDraft: pullRequest !== undefined && isDraft ? true : undefined,
+      files: files.length,
+      additions: sum("additions"),
+      deletions: sum("deletions"),
+      isTruncated: isTruncated ? true : undefined,
+    });
   }
 
   /** Work that is elsewhere is missing if a pull request was to be made of it and there is none. */
   #isMissing(work: LeftOutWork, url: string | undefined): boolean {
-    return !isElsewhere(work) || (url === undefined && this.#pullRequests.wants(work.repository));
+    return (
+      !isElsewhere(work) || (url === undefined && this.#pullRequests.settingIn(work.repository) !== "off")
+    );
   }
 
   /**

@@ -2,6 +2,7 @@ import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import { isNameTaken, remedyOf } from "../../model/repositories/host-words.ts";
+import type { PullRequestSetting } from "../../model/repositories/pull-request-setting.ts";
 import { isSameRepository, type RepositoryName } from "../../model/repositories/repository-name.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
@@ -117,9 +118,9 @@ export class PullRequestPublisher {
     return opened && { url: opened.url, isWhole: true };
   }
 
-  /** Whether a pull request is to be opened in the repository, if there are changes. */
-  wants(repository: RepositoryName): boolean {
-    return this.#targets.some((each) => each.setting !== "off" && isSameRepository(each, repository));
+  /** What becomes of changes in the repository. */
+  settingIn(repository: RepositoryName): PullRequestSetting {
+    return this.#targetIn(repository)?.setting ?? "off";
   }
 
   /** The newest branch that was pushed to each repository, as far as this attempt knows. */

@@ -7,7 +7,7 @@ import type { FollowUp, Run, RunMode, StatusMessage } from "../../model/runs/run
 import { withRefused } from "../../model/runs/run-outcome.ts";
 import { isWorkedOn, needsLease } from "../../model/runs/states.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
-import type { UnpushedWork } from "../../model/threads/notice.ts";
+import type { LandedWork, UnpushedWork } from "../../model/threads/notice.ts";
 import type { PreparedWorkspace, UnreadRepository } from "../../model/workspaces/workspace.ts";
 import type { LeaseGrant } from "../../ports/stores/run-change.ts";
 import { storeLateAnswer } from "../../runs/decide-follow-up.ts";
@@ -149,6 +149,8 @@ export interface TurnResult {
   readonly success?: StatusMessage;
   /** The work so far, if the turn changed it and it is not pushed. */
   readonly unpushed?: UnpushedWork;
+  /** What the run changed, if the turn changed something. */
+  readonly landed?: readonly LandedWork[];
   /** Sentences about work that is not handed over. */
   readonly remarks?: readonly string[];
   /** What a successful turn does not hand over. */
@@ -166,7 +168,7 @@ export function decideTurnEnd(
   edit: RunEdit,
   end: TurnEnd,
   answer: string,
-  { failure: exceeded, refused, remarks = [], success, unpushed }: TurnResult = {},
+  { failure: exceeded, landed = [], refused, remarks = [], success, unpushed }: TurnResult = {},
 ): boolean {
   const { stopReason, usage } = end;
   edit.record(defined({ kind: "turn.ended", stopReason, answer, usage }));
@@ -195,6 +197,7 @@ export function decideTurnEnd(
   }
   if (failure === undefined) {
     edit.notices.addUnpushed(unpushed);
+    edit.notices.addLanded(landed);
     edit.set({ outcome: withRefused(edit.run.outcome, refused) });
     edit.moveTo("SUCCEEDED", success === undefined ? {} : { status: success });
   } else {

@@ -300,6 +300,8 @@ test("why a run ended is shown without markup, because it may quote anything", (
   expect(plainText).toBe(`How it ended:\n${text}\n<${LINK}>`);
 });
 
+const CHANGED = { repository: "acme/app", files: 2, additions: 12, deletions: 3 };
+
 describe("long text", () => {
   test("long text is split over several messages at its paragraphs, with nothing lost", () => {
     const paragraphs = Array.from(
@@ -366,6 +368,47 @@ describe("long text", () => {
       ["context", "markdown"],
       ["context", "markdown", "actions"],
     ]);
+  });
+
+  test.each([
+    ["https://h/acme/app/pull/12", true, "acme/app · draft #12 · 2 files +12 −3"],
+    ["https://h/acme/app/pull/7", undefined, "acme/app · pull request #7 · 2 files +12 −3"],
+  ])("an answer with the pull request %s says where the changes are", (pullRequest, isDraft, words) => {
+    const landed = [{ ...CHANGED, pullRequest, ...(isDraft && { isDraft }) }];
+
+    const [{ blocks, plainText }] = renderDelivery({
+      id: "d1",
+      notice: { ...anAnswer("Done"), landed } as Message,
+    });
+
+    expect(blocks.at(-1)).toMatchObject({
+      type: "section",
+      text: { text: words },
+      accessory: { url: pullRequest, action_id: "errand_open", text: { text: "Open" } },
+    });
+    expect(plainText).toContain(`${words} · ${pullRequest}`);
+  });
+
+  test.each([
+    [{ isTruncated: true }, /^acme\/app · 2 or more files \+12 −3$/],
+    [{ files: 1 }, /^acme\/app · 1 file \+12 −3$/],
+    [{ repository: "a/<!here>" }, /^a\/&lt;[^<>]*here&gt; · 2 files \+12 −3$/],
+  ])("an answer with the changes %j and no pull request opens nothing", (change, words) => {
+    const notice = { ...anAnswer("Done"), landed: [{ ...CHANGED, ...change }] } as Message;
+
+    const [{ blocks }] = renderDelivery({ id: "d1", notice });
+
+    expect(blocks.at(-1)).toMatchObject({ text: { text: expect.stringMatching(words) } });
+    expect(blocks.at(-1)).not.toHaveProperty("accessory");
+  });
+
+  test("an answer shows the changes of five repositories, and counts the others", () => {
+    const notice = { ...anAnswer("Done"), landed: Array.from({ length: 7 }, () => CHANGED) } as Message;
+
+    const [{ blocks }] = renderDelivery({ id: "d1", notice });
+
+    expect(blocks.filter(({ type }) => type === "section")).toHaveLength(5);
+    expect(JSON.stringify(blocks.at(-1))).toContain("2 more repositories");
   });
 
   test("each of its messages says which part it is, and only the first one is headed as the answer", () => {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { NoticeWriter } from "../../../../../src/core/runs/notice-writer.ts";
 import { anEnvironment } from "../../../../support/environment-builders.ts";
 import { waitFor } from "../../../../support/wait-for.ts";
-import { InboxHarness } from "./inbox-harness.ts";
+import { InboxHarness, KEY } from "./inbox-harness.ts";
 
 const WIDGETS = { owner: "acme", name: "widgets" };
 
@@ -37,6 +37,14 @@ async function announced() {
   return writer.card({ ...run, state: "QUEUED" }, new Date(0)).workspace?.changes;
 }
 
+/** What the answers say about changes. */
+function landed() {
+  const notices = harness.adapter.thread(KEY).map(({ notice }) => notice);
+  return notices.flatMap((notice) =>
+    notice.kind === "message" && notice.purpose === "answer" ? [notice.landed] : [],
+  );
+}
+
 describe("what becomes of the changes of a request in a chat", () => {
   test("a request makes a draft pull request, and its first card says so", async () => {
     await ask("env=web Fix it");
@@ -46,6 +54,22 @@ describe("what becomes of the changes of a request in a chat", () => {
     expect((await harness.currentRun()).provenance.config_layers?.pull_request).toBe("default");
   });
 
+  test("the answer says what changed and where it is", async () => {
+    await ask("env=web Fix it");
+    await ask("new env=web pr=off Fix it");
+
+    expect(landed()).toEqual([
+      [
+        expect.objectContaining({
+          repository: "acme/widgets",
+          isDraft: true,
+          pullRequest: expect.any(String),
+        }),
+      ],
+      [{ repository: "acme/widgets", files: 1, additions: 1, deletions: 0 }],
+    ]);
+  });
+
   test("a request that changed nothing makes none", async () => {
     harness.changes.sinceSnapshot.clear();
     harness.changes.sinceClone.clear();
@@ -53,6 +77,7 @@ describe("what becomes of the changes of a request in a chat", () => {
     await ask("env=web Look at it");
 
     expect(harness.pullRequests.drafts).toEqual([]);
+    expect(landed()).toEqual([undefined]);
   });
 
   test("the request decides first", async () => {
