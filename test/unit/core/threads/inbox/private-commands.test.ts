@@ -82,6 +82,16 @@ describe("private commands", () => {
     expect(await answer("settings", { text: "clear" })).toContain("Your defaults: none.");
   });
 
+  test("the setting of pull requests needs no repository, and stays when the environment changes", async () => {
+    await harness.storage.environments.add(anEnvironment("env1", "acme/web"));
+
+    expect(await answer("settings", { text: "pr=off" })).toContain("Your defaults: `pr=off`.");
+    expect(await answer("settings", { text: "env=env1" })).toContain("Your defaults: `env=env1 pr=off`.");
+    expect(await answer("settings", { text: "repo=https://github.com/acme/web/pull/3" })).toContain(
+      "Your defaults: `repo=acme/web`.",
+    );
+  });
+
   test("only an administrator sets the defaults of a channel", async () => {
     await harness.storage.environments.add(anEnvironment("env1"));
     const text = "channel env=env1";
