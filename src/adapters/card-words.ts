@@ -29,11 +29,15 @@ export const STATE_WORDS = {
 /** In place of the state while the run or a follow-up is not approved. */
 export const UNAPPROVED = "Waiting for approval";
 
-/** The turn, its time so far and the cost of the run: `turn 2`, `3 min 5 s`, `$0.12`. */
-export function figures({ costUsd, elapsedSeconds, turn }: RunCard): string[] {
+/**
+ * The turn, its time and the cost of the run: `turn 2`, `3 min 5 s`, `$0.12`. The card of a turn that lasts is written
+ * about once a minute, so it has no seconds.
+ */
+export function figures({ costUsd, elapsedSeconds: elapsed, state, turn }: RunCard): string[] {
+  const shown = state === "INPROGRESS" && elapsed !== undefined ? elapsed - (elapsed % 60) : elapsed;
   return [
     ...(turn === 0 ? [] : [`turn ${turn}`]),
-    ...(elapsedSeconds === undefined ? [] : [durationWords(elapsedSeconds)]),
+    ...(shown === undefined || shown === 0 ? [] : [durationWords(shown)]),
     ...(costUsd === undefined ? [] : [`$${costUsd.toFixed(2)}`]),
   ];
 }
@@ -42,6 +46,9 @@ function durationWords(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes === 0) {
     return `${seconds} s`;
+  }
+  if (seconds % 60 === 0 && minutes < 60) {
+    return `${minutes} min`;
   }
   return minutes < 60
     ? `${minutes} min ${seconds % 60} s`

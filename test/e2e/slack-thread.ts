@@ -214,7 +214,8 @@ function messageKeyOf(message: SlackMessage | undefined): string {
 }
 
 function isAnswer({ blocks }: SlackMessage): boolean {
-  return /\*(The agent's answer|How it ended)\*/.test(JSON.stringify(blocks[0]));
+  const isFirst = !/part ([2-9]) of/.test(JSON.stringify(blocks[0]));
+  return (blocks[1]?.type === "markdown" && isFirst) || /\*How it ended\*/.test(JSON.stringify(blocks[0]));
 }
 
 /** Returns the text of a markdown block or of a section with a text object. */

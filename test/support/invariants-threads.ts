@@ -60,7 +60,9 @@ export function slackThreads(slack: EmulatedSlack): ThreadReader {
 
 function shownInSlack({ blocks, metadata, text }: SlackMessage): ShownMessage {
   const { message_key: messageKey, delivery_id: id } = asRecord(metadata?.event_payload ?? {});
-  const isAnswer = /\*(The agent's answer|How it ended)\*/.test(JSON.stringify(blocks[0] ?? {}));
+  const heading = JSON.stringify(blocks[0] ?? {});
+  const isFirst = blocks[1]?.type === "markdown" && !/part [2-9] of/.test(heading);
+  const isAnswer = isFirst || /\*How it ended\*/.test(heading);
   return { messageKey: String(messageKey ?? id), says: text.split(" · ").at(-1) ?? "", isAnswer };
 }
 

@@ -63,3 +63,15 @@ function escapeCharacter(character: string): string {
   }
   return character === ">" ? "&gt;" : character;
 }
+
+const LINK =
+  /<(?:https?|mailto):[^\s<>|]{1,2000}\|([^<>|]{1,300})>|\[([^\][]{1,300})\]\(https?:[^\s()]{1,2000}\)/g;
+const EMPHASIS = /(?<![\w*_~`])(\*\*|__|~~|[*_~`])(?=\S)([^*_~`\n]{1,300})(?<=\S)\1(?![\w*_~`])/g;
+
+/** The words of a line that was written as mrkdwn or Markdown, for a field that shows marks as they are. */
+export function withoutMarkup(line: string): string {
+  return line
+    .replace(/^(?:#{1,6}|>)\s+/, "")
+    .replace(LINK, "$1$2")
+    .replace(EMPHASIS, "$2");
+}

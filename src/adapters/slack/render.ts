@@ -40,7 +40,7 @@ import {
   retryButton,
   stopButton,
 } from "./buttons.ts";
-import { defuseLine, defuseMrkdwn } from "./defuse.ts";
+import { defuseLine, defuseMrkdwn, withoutMarkup } from "./defuse.ts";
 
 export type ShownNotice = Exclude<Notice, { readonly kind: "seen" | "ended" }>;
 type ChoiceNotice = Extract<Notice, { readonly kind: "choice" }>;
@@ -182,7 +182,8 @@ interface Words {
 
 /**
  * A separate message. Its first block is one that Markdown cannot imitate, so an agent's answer cannot pass for a
- * card. The block id is never on the markdown block, because Slack drops it there.
+ * card. The block id is never on the markdown block, because Slack drops it there. Above an answer, only its part and
+ * the link to the session stand there.
  */
 function renderWords(
   { purpose, sessionLink }: MessageNotice,
@@ -190,10 +191,9 @@ function renderWords(
 ): Rendered {
   const name = purpose === "reply" ? "" : HEADINGS[purpose];
   const part = place === undefined ? "" : `part ${place.number} of ${place.of}`;
-  const continues = place !== undefined && place.number > 1;
-  const title = continues ? `*${name}, ${part}*` : `*${name}*`;
   const linked = sessionLink === undefined ? "" : link(sessionLink, "Session");
-  const heading = [title, continues ? "" : part, linked].filter(Boolean).join(" · ");
+  const title = purpose === "answer" && (part !== "" || linked !== "") ? "" : `*${name}*`;
+  const heading = [title, part, linked].filter(Boolean).join(" · ");
   const plainHeading = part === "" ? `${name}:` : `${name}, ${part}:`;
   return {
     marker,
@@ -227,7 +227,7 @@ interface AskedMessage {
 
 function renderCard(card: RunCard, marker: Marker, asked?: AskedMessage): Rendered {
   const [emoji, words] = headingOf(card);
-  const title = defuseLine(`${emoji} ${card.title}`, MAX_HEADER);
+  const title = defuseLine(`${emoji} ${withoutMarkup(card.title)}`, MAX_HEADER);
   const lines = planLines(card, (text) => defuseLine(text, MAX_STEP)).join("\n");
   // The newest step of a run that asks is what it asks about.
   const step =

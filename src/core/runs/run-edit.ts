@@ -115,9 +115,10 @@ export class RunEdit {
     this.#setStep(step);
   }
 
-  /** Shows in the threads what the agent does now. */
+  /** Shows in the threads what the agent does now, and for how long. While it waits for an answer, it does nothing. */
   showActivity(): void {
-    if (!this.isPrivate && isWorkedOn(this.#progress.state)) {
+    const { state } = this.#progress;
+    if (!this.isPrivate && isWorkedOn(state) && state !== "BLOCKED") {
       this.notices.changeActivity();
     }
   }

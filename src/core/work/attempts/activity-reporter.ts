@@ -4,6 +4,8 @@ import type { RecordedUpdate } from "../log/event-recorder.ts";
 
 /** Cards show at most one change in this period. */
 const PERIOD_MS = 3_000;
+/** A card that does not change is shown again after this time, because it says how long the turn has lasted. */
+const ELAPSED_MS = 60_000;
 const PLAN_STEPS_MAX = 50;
 const TEXT_LENGTH_MAX = 200;
 
@@ -11,16 +13,19 @@ type Activity = Pick<RunActivity, "plan" | "step">;
 
 /**
  * Follows the plan of the agent and what it does now. Asks for a card at most once in a period: for the first change at
- * once, and later for the newest.
+ * once, and later for the newest. While nothing changes, asks for one a minute.
  */
 export class ActivityReporter {
   readonly #clock: Clock;
-  readonly #showCard: () => void;
+  readonly #showCard: () => Promise<boolean>;
   #activity: Activity = {};
   #shownMs = Number.NEGATIVE_INFINITY;
   #timer: Stop | undefined;
+  #elapsed: Stop | undefined;
+  #turn = 0;
 
-  constructor(clock: Clock, showCard: () => void) {
+  /** `showCard` says whether the run has a card anywhere. */
+  constructor(clock: Clock, showCard: () => Promise<boolean>) {
     this.#clock = clock;
     this.#showCard = showCard;
   }
@@ -37,21 +42,38 @@ export class ActivityReporter {
     const waitMs = Math.max(0, this.#shownMs + PERIOD_MS - this.#clock.elapsedMs());
     this.#timer ??= this.#clock.after(waitMs, () => {
       this.#timer = undefined;
-      this.#shownMs = this.#clock.elapsedMs();
-      this.#showCard();
+      void this.#show();
     });
     return this.#activity;
+  }
+
+  async #show(): Promise<void> {
+    this.#shownMs = this.#clock.elapsedMs();
+    this.#elapsed?.();
+    const turn = this.#turn;
+    if ((await this.#showCard()) && turn === this.#turn) {
+      this.#showLater();
+    }
+  }
+
+  #showLater(): void {
+    this.#elapsed?.();
+    this.#elapsed = this.#clock.after(ELAPSED_MS, () => void this.#show());
   }
 
   /** The next turn has another plan. */
   beginTurn(): void {
     this.stop();
     this.#activity = {};
+    this.#showLater();
   }
 
   stop(): void {
     this.#timer?.();
     this.#timer = undefined;
+    this.#elapsed?.();
+    this.#elapsed = undefined;
+    this.#turn += 1;
   }
 }
 

@@ -89,9 +89,12 @@ export class Attempt {
       clean: (value) => cleaned(value, deps.redact),
     };
     this.#activity = new ActivityReporter(clock, () => {
-      const shown = lease.write((edit) => edit.showActivity());
+      const shown = lease.write((edit) => {
+        edit.showActivity();
+        return edit.aggregate.threads.length > 0;
+      });
       // Cards show the next change. Every other write of the attempt reports what is wrong.
-      shown.catch(() => undefined);
+      return shown.then(({ value }) => value).catch(() => false);
     });
     this.#watch = new RunWatch(deps, {
       lost: () => this.#lose(),

@@ -486,7 +486,7 @@ describe("the output of an agent", () => {
     const shown = JSON.stringify(fixture.repliesTo(message));
 
     expect(fixture.repliesTo(message)).toHaveLength(1 + 4 + 4);
-    expect(shown).toContain("The agent's answer");
+    expect(shown).toContain("|Session>");
     for (const dangerous of ["<!channel", "@channel", "<@U0BOT", "![x]", "\\u001b"]) {
       expect(shown).not.toContain(dangerous);
     }

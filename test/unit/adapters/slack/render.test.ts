@@ -93,11 +93,15 @@ describe("output of a run", () => {
     expect(markdownOf(anAnswer(text))).toBe("red link abc\nd");
   });
 
-  test("output is headed as the agent's, so that a forged card is recognizable", () => {
+  test("output begins with a line that it cannot write itself, so that a forged card is recognizable", () => {
     const { blocks } = render(anAnswer("# ✅ Fix the build\nSucceeded · turn 1"));
+    const withoutLink = render({ kind: "message", purpose: "answer", text: "Done" }).blocks;
 
-    expect(blocks.map((block) => block.type)).toEqual(["context", "markdown"]);
-    expect(JSON.stringify(blocks[0])).toContain("The agent's answer");
+    expect(blocks).toMatchObject([
+      { type: "context", elements: [{ text: `<${LINK}|Session>` }] },
+      { type: "markdown" },
+    ]);
+    expect(withoutLink[0]).toMatchObject({ type: "context", elements: [{ text: "*The agent's answer*" }] });
   });
 });
 
@@ -239,7 +243,7 @@ describe("a card", () => {
       "The worker was lost.",
       "May I?",
       "and the docs",
-      "turn 2 · 1 min 5 s · $1.50",
+      "turn 2 · 1 min · $1.50",
       "In Backend, acme/web (chosen here)",
       "https://github.example/acme/web/pull/1 · open · checks 2 of 3 passed, 1 failed",
       "✓ Look",
@@ -274,6 +278,40 @@ describe("a card", () => {
       ...Array(4).fill("pending"),
     ]);
   });
+});
+
+test.each([
+  ["# Fix *all* of `parse()`", "Fix all of parse()"],
+  ["Look at <https://a.example/x|the page> and [this](https://b.example)", "Look at the page and this"],
+  ["> **Bold** and ~~old~~ and _new_", "Bold and old and new"],
+  ["rename my_long_name and 2*3*4, a_b_c", "rename my_long_name and 2*3*4, a_b_c"],
+  ["a < b | c > d `", "a < b | c > d `"],
+])("the title %j is shown without markup", (title, shown) => {
+  const [block] = render({ kind: "card", card: aCard({ title }) }).blocks;
+
+  expect(block).toMatchObject({ type: "header", text: { type: "plain_text", text: `🏃 ${shown}` } });
+});
+
+test("the card of a turn that lasts has whole minutes, and that of one that ended has its seconds", () => {
+  const times = (
+    [
+      [0, "INPROGRESS"],
+      [59, "INPROGRESS"],
+      [485, "INPROGRESS"],
+      [485, "SUCCEEDED"],
+    ] as const
+  ).map(
+    ([elapsedSeconds, state]) => render({ kind: "card", card: aCard({ elapsedSeconds, state }) }).blocks[1],
+  );
+
+  expect(times).toMatchObject(
+    [
+      "Working · turn 1",
+      "Working · turn 1",
+      "Working · turn 1 · 8 min",
+      "Succeeded · turn 1 · 8 min 5 s",
+    ].map((text) => ({ elements: [{ text }] })),
+  );
 });
 
 test("a question of the bot has buttons until it is decided", () => {
@@ -411,14 +449,14 @@ describe("long text", () => {
     expect(JSON.stringify(blocks.at(-1))).toContain("2 more repositories");
   });
 
-  test("each of its messages says which part it is, and only the first one is headed as the answer", () => {
+  test("each of its messages says which part it is", () => {
     const notice = { kind: "message", purpose: "answer", text: "line\n".repeat(4_000) } as const;
 
     const headings = renderDelivery({ id: "d1", notice }).map(({ blocks }) => JSON.stringify(blocks[0]));
 
     expect(headings).toEqual([
-      expect.stringContaining("*The agent's answer* · part 1 of 2"),
-      expect.stringContaining("*The agent's answer, part 2 of 2*"),
+      expect.stringContaining('"part 1 of 2"'),
+      expect.stringContaining('"part 2 of 2"'),
     ]);
   });
 

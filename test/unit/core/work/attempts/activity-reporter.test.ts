@@ -2,10 +2,13 @@ import { expect, test } from "vitest";
 import { ActivityReporter } from "../../../../../src/core/work/attempts/activity-reporter.ts";
 import { ManualClock } from "../../../../support/manual-clock.ts";
 
-function harness() {
+function harness(hasCard = false) {
   const clock = new ManualClock();
   const shownMs: number[] = [];
-  const reporter = new ActivityReporter(clock, () => shownMs.push(clock.elapsedMs()));
+  const reporter = new ActivityReporter(clock, async () => {
+    shownMs.push(clock.elapsedMs());
+    return hasCard;
+  });
   const call = (title: string) => reporter.onUpdates([{ kind: "agent.tool_call", toolCallId: title, title }]);
   return { call, clock, reporter, shownMs };
 }
@@ -22,6 +25,30 @@ test("the first change is shown at once, and later changes once in three seconds
   await clock.advance(10_000);
 
   expect(shownMs).toEqual([0, 3_000, 12_000]);
+});
+
+test("without a card anywhere, nothing is written while nothing changes", async () => {
+  const { clock, reporter, shownMs } = harness();
+
+  reporter.beginTurn();
+  await clock.advance(600_000);
+
+  expect(shownMs).toEqual([60_000]);
+});
+
+test("while nothing changes, the card is shown once a minute until the turn ends", async () => {
+  const { call, clock, reporter, shownMs } = harness(true);
+
+  reporter.beginTurn();
+  await clock.advance(30_000);
+  call("one");
+  for (let minute = 0; minute < 3; minute += 1) {
+    await clock.advance(60_000);
+  }
+  reporter.stop();
+  await clock.advance(600_000);
+
+  expect(shownMs).toEqual([30_000, 90_000, 150_000, 210_000]);
 });
 
 test("updates that change nothing are neither stored nor shown", async () => {
