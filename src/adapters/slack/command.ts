@@ -17,7 +17,7 @@ import { provenanceOf } from "./provenance.ts";
  */
 export async function translateCommand(command: SlashCommand, client: WebClient): Promise<Translation> {
   const { channel: place, teamId, text: task, triggerId, userId } = command;
-  const channel = isDirect(place) ? place : await openDirect(client, userId);
+  const channel = await directOf(command, client);
   const location = { teamId, channel, ts: triggerId, threadTs: undefined };
   return {
     kind: "message",
@@ -81,6 +81,14 @@ export async function privateRequestOf(
 /** What stands after the first word of a command. */
 export function afterName(text: string): string {
   return text.trim().replace(/^\S+\s*/, "");
+}
+
+/** The direct conversation in which a command is answered. */
+export async function directOf(
+  { channel, userId }: Pick<SlashCommand, "channel" | "userId">,
+  client: WebClient,
+): Promise<string> {
+  return isDirect(channel) ? channel : openDirect(client, userId);
 }
 
 /** Slack returns the same conversation each time. */

@@ -17,7 +17,7 @@ import { authorize } from "./authorize.ts";
 import { menuOptions } from "./buttons.ts";
 import { slackChecks } from "./checks.ts";
 import { createClient } from "./client.ts";
-import { privateCommandOf } from "./command.ts";
+import { directOf, privateCommandOf } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { BotIdentity } from "./identity.ts";
@@ -115,6 +115,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     ...deps,
     answer: async (name, command) =>
       deps.answerCommand(await privateCommandOf(name, command, { bot: await identity.get(), client })),
+    openDirect: (command) => directOf(command, client),
     trigger: () => identity.trigger,
     learnTrigger: () => identity.get(),
     optionsOf: (request) => menuOptions(request, deps.searchChoices),

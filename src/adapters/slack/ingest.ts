@@ -10,6 +10,7 @@ import type { ClientDeps } from "./client.ts";
 import { afterName, slashCommandOf } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
 import { defuseMrkdwn } from "./defuse.ts";
+import { slackCodeOf } from "./errors.ts";
 import { FORM, NEW_RUN, SEND } from "./form-ids.ts";
 import { formEvent, problemsOf } from "./form-request.ts";
 import { isIrrelevant } from "./irrelevant-events.ts";
@@ -20,6 +21,8 @@ import type { Views } from "./views.ts";
 const ANSWER_LIMIT_MS = 2_500;
 /** Slack asks for the options of a menu, and shows them while a person types. */
 const OPTIONS_REQUEST = "block_suggestion";
+/** Of that time, a task waits so long to learn whether the bot may answer it. */
+const DIRECT_LIMIT_MS = 400;
 const ANSWER_LENGTH_MAX = 15_000;
 
 export interface IngestDeps extends ClientDeps {
@@ -28,6 +31,8 @@ export interface IngestDeps extends ClientDeps {
   learnTrigger(): Promise<unknown>;
   readonly log: Log;
   accept(event: ReceivedEvent): Promise<boolean>;
+  /** Opens the direct conversation in which a command is answered. */
+  openDirect(command: SlashCommand): Promise<unknown>;
   /** Answers a command that is not stored. */
   answer(name: PrivateCommandName, command: SlashCommand): Promise<string>;
   /** The options of a menu that Slack asks for. */
@@ -189,11 +194,24 @@ export class Ingest implements EventSink {
         // It can name runs, whose titles strangers wrote: without this, a title can be a link with any words.
         return defuseMrkdwn(await inTime(this.#deps.answer(name, command)), ANSWER_LENGTH_MAX);
       }
+      if (await this.#lacksDirect(command)) {
+        return NO_DIRECT;
+      }
       await this.#store(commandEvent(command));
       return "I will do it, and answer in our direct conversation.";
     } catch (error) {
       this.#deps.log.warn("slack.command.failed", { error });
       return "That did not work just now. Try it again in a moment.";
+    }
+  }
+
+  /** Whether the app may not write to the author. Without an answer in time, the task is stored, and tried later. */
+  async #lacksDirect(command: SlashCommand): Promise<boolean> {
+    try {
+      await withTimeout(this.#deps.openDirect(command), DIRECT_LIMIT_MS, { onTimeout: failToAnswer });
+      return false;
+    } catch (error) {
+      return slackCodeOf(error) === "missing_scope";
     }
   }
 
@@ -216,6 +234,10 @@ export class Ingest implements EventSink {
     }
   }
 }
+
+const NO_DIRECT =
+  "I cannot do that, because I may not write to you: the app lacks the scope `im:write`. Ask an administrator to add it and to " +
+  "reinstall the app. Until then, mention me in a channel.";
 
 const propertiesSchema = z.object({ raw: z.string(), facts: z.custom<EventFacts>() });
 /** What a receiver passes with an event. */

@@ -4,6 +4,7 @@ import type { Principal } from "../../model/people/principal.ts";
 import { evaluatePolicies, isOutsider, mayAdmit } from "../../model/policies/evaluate-policies.ts";
 import type { Role } from "../../model/policies/policy.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
+import { isEnded } from "../../model/runs/states.ts";
 import type { Disposition, ThreadNotices } from "../../ports/stores/inbox-store.ts";
 import { UniqueConflict } from "../../ports/stores/storage.ts";
 import type { Authorization, EnvironmentChoice } from "../../ports/thread-adapter.ts";
@@ -153,7 +154,8 @@ function isByOther({ message, reportedRun, thread: { participants = [], runId } 
 async function ignoreReply(context: MessageContext, deps: InboxDeps): Promise<Disposition | undefined> {
   const { adapter, thread } = context;
   if (isByOther(context)) {
-    return ignore(context, "A reply of a user who does not take part in the run.", deps);
+    const reason = "A reply of a user who does not take part in the run.";
+    return ignore(context, reason, deps, await stopRefusal(context, deps));
   }
   if (thread.needsMention !== true) {
     return undefined;
@@ -165,6 +167,27 @@ async function ignoreReply(context: MessageContext, deps: InboxDeps): Promise<Di
   const text = `Others write here too, so I take only messages that mention me: \`${adapter.traits.trigger} …\`.`;
   const notices = [replyNotice(context, text, true)];
   return ignore(context, reason, deps, { thread, notices, once: `mention-needed ${thread.id}` });
+}
+
+/** Who writes `stop` about a run that works learns privately why it was not stopped. */
+async function stopRefusal(
+  context: MessageContext,
+  { storage }: InboxDeps,
+): Promise<ThreadNotices | undefined> {
+  const { adapter, message, thread } = context;
+  const isStop = parseCommand(message).kind === "stop" && message.author.isBot !== true;
+  const run =
+    isStop && adapter.traits.hasPrivateReplies === true && thread.runId !== undefined
+      ? await storage.runs.find({ id: thread.runId })
+      : undefined;
+  if (run === undefined || isEnded(run.state)) {
+    return undefined;
+  }
+  const text =
+    "I did not stop the run: only the people who take part in it and administrators may. " +
+    `An administrator writes \`${adapter.traits.trigger} stop\`.`;
+  const once = `stop-refused ${thread.id} ${message.author.subject}`;
+  return { thread, notices: [replyNotice(context, text, true)], once };
 }
 
 async function ignore(

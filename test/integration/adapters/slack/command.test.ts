@@ -53,6 +53,26 @@ describe("slash commands", () => {
     ]);
   });
 
+  test("a task that cannot be answered for want of a scope says so at once, and is not stored", async () => {
+    fixture.slack.faults.next({ method: "conversations.open", kind: "ok-false", error: "missing_scope" });
+
+    expect(await command("fix the build")).toEqual({
+      response_type: "ephemeral",
+      text: expect.stringMatching(/lacks the scope `im:write`.*mention me in a channel/),
+    });
+    expect(fixture.inbox).toEqual([]);
+  });
+
+  test.each(["internal_error", "ratelimited"])(
+    "a task is stored although Slack answers %s",
+    async (error) => {
+      fixture.slack.faults.next({ method: "conversations.open", kind: "ok-false", error });
+
+      expect(await command("fix the build")).toMatchObject({ text: expect.stringMatching(/I will do it/) });
+      expect(fixture.inbox).toHaveLength(1);
+    },
+  );
+
   test("a title in the answer is neither a link with other words nor a mention", async () => {
     fixture.answer =
       '• "<https://evil.example|Sign in> <!channel>" is working. https://errand.example/sessions/1';

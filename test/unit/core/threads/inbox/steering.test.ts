@@ -38,6 +38,26 @@ describe("replies in the thread of a run", () => {
     expect(people.map(({ displayName }) => displayName)).toEqual(["Ada"]);
   });
 
+  test("a bystander who writes stop about a run that works learns privately why it was not stopped, once", async () => {
+    harness.adapter.traits = { ...harness.adapter.traits, hasPrivateReplies: true };
+    harness.agents.scripts.push(untilCancelled);
+    await harness.receive({ text: "Fix it" });
+
+    expect(await reply("stop")).toBe("ignored");
+    expect(await reply("stop")).toBe("ignored");
+    expect((await harness.currentRun()).state).toBe("INPROGRESS");
+    expect(await harness.receive({ text: "stop" })).toBe("cancelled");
+    expect(await reply("stop", CARA)).toBe("ignored");
+
+    const notes = harness.adapter.thread(KEY).map(({ notice }) => notice);
+    expect(notes.filter((notice) => notice.kind === "message" && notice.purpose === "reply")).toEqual([
+      expect.objectContaining({
+        text: expect.stringMatching(/^I did not stop the run/),
+        onlyFor: BOB.subject,
+      }),
+    ]);
+  });
+
   test("once others write too, a mention is needed, and the author alone is told so, once", async () => {
     await harness.receive({ text: "Fix it" });
     await reply("lol");
