@@ -2,6 +2,7 @@ import { App, type AuthorizeResult, type Receiver, type StringIndexed } from "@s
 import { z } from "zod";
 import { type ClientDeps, clientOptions } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
+import type { WorkspaceAddress } from "./workspaces.ts";
 
 /** What a receiver of Bolt calls of the `App` that it is initialized with. */
 export type EventSink = Pick<App, "processEvent">;
@@ -17,7 +18,7 @@ const NO_RECEIVER: Receiver = {
  * listeners never use `say`, `respond` or `sayStream`, because only the outbox posts.
  */
 export function createApp<Custom extends StringIndexed>(
-  authorize: (teamId: string | undefined) => Promise<AuthorizeResult>,
+  authorize: (body: StringIndexed | undefined) => Promise<AuthorizeResult>,
   config: Pick<SlackConfig, "apiUrl">,
   deps: ClientDeps,
 ): App<Custom> {
@@ -25,12 +26,39 @@ export function createApp<Custom extends StringIndexed>(
   return new App<Custom>({
     receiver: NO_RECEIVER,
     logger,
-    authorize: ({ teamId }) => authorize(teamId),
+    authorize: (_source, body) => authorize(body),
     // The bot's own messages are ignored with a reason.
     ignoreSelf: false,
     convoStore: false,
     clientOptions: client,
   });
+}
+
+const id = z.string().min(1).optional().catch(undefined);
+const named = z.object({ id, enterprise_id: id }).optional().catch(undefined);
+const addressSchema = z.object({
+  team_id: id,
+  enterprise_id: id,
+  authorizations: z
+    .array(z.object({ team_id: id, enterprise_id: id }))
+    .optional()
+    .catch(undefined),
+  team: named,
+  enterprise: named,
+  user: z.object({ team_id: id }).optional().catch(undefined),
+});
+
+/**
+ * The workspace in which the app got this: in a channel that several workspaces share, that of the installation. An
+ * installation of a whole organization names no workspace in its authorizations.
+ */
+export function workspaceOf(body: unknown): WorkspaceAddress {
+  const { authorizations, enterprise, enterprise_id, team, team_id, user } = addressSchema.parse(body);
+  const [installed] = authorizations ?? [];
+  return {
+    teamId: installed?.team_id ?? team_id ?? team?.id ?? user?.team_id ?? "",
+    enterpriseId: installed?.enterprise_id ?? enterprise_id ?? enterprise?.id ?? team?.enterprise_id,
+  };
 }
 
 const looseObject = z.looseObject({});

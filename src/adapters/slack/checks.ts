@@ -40,7 +40,20 @@ export function slackChecks(
   config: SlackConfig,
   { arrivals, facts, fetch, ingest }: CheckDeps,
 ): readonly Check[] {
-  const ask = shared(() => askWhoWeAre(config, fetch));
+  return [
+    ...tokenChecks(config, facts, fetch),
+    ...(config.signingSecret === undefined ? [] : [webhookCheck(arrivals, facts)]),
+    droppedCheck(ingest, facts),
+    channelsCheck(facts),
+  ];
+}
+
+/** Without `SLACK_BOT_TOKEN`, all workspaces are stored installations. */
+function tokenChecks({ apiUrl, botToken }: SlackConfig, facts: AdapterFacts, fetch: Fetch): readonly Check[] {
+  if (botToken === undefined) {
+    return [];
+  }
+  const ask = shared(() => askWhoWeAre({ apiUrl, botToken }, fetch));
   return [
     tokenCheck(ask),
     scopesCheck(ask),
@@ -50,9 +63,6 @@ export function slackChecks(
       async () => (await ask()).headers.get("date"),
       () => facts.now(),
     ),
-    ...(config.signingSecret === undefined ? [] : [webhookCheck(arrivals, facts)]),
-    droppedCheck(ingest, facts),
-    channelsCheck(facts),
   ];
 }
 
@@ -97,7 +107,10 @@ interface AuthAnswer {
 type Ask = () => Promise<AuthAnswer>;
 
 /** Not by the client of the adapter, because that does not show the headers of an answer. */
-async function askWhoWeAre({ apiUrl, botToken }: SlackConfig, fetch: Fetch): Promise<AuthAnswer> {
+async function askWhoWeAre(
+  { apiUrl, botToken }: { readonly apiUrl: string; readonly botToken: string },
+  fetch: Fetch,
+): Promise<AuthAnswer> {
   try {
     const response = await fetch(methodUrl(apiUrl, "auth.test"), {
       method: "POST",

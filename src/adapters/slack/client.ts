@@ -32,7 +32,7 @@ export function clientOptions(
  * outbox tries again, after it looked for the message of the earlier try.
  */
 export function createClient(
-  { apiUrl, botToken }: Pick<SlackConfig, "apiUrl"> & Partial<Pick<SlackConfig, "botToken">>,
+  { apiUrl, botToken }: Pick<SlackConfig, "apiUrl" | "botToken">,
   deps: ClientDeps,
 ): WebClient {
   return new WebClient(botToken, clientOptions({ apiUrl }, deps));

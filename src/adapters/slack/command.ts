@@ -7,7 +7,6 @@ import type { PrivateCommand, PrivateRequest } from "../../core/threads/inbox/pr
 import { authorSubject, isDirect, threadKeyOf } from "./addresses.ts";
 import { authorize } from "./authorize.ts";
 import { callSlack } from "./client.ts";
-import type { Bot } from "./identity.ts";
 import type { SlashCommand } from "./payload.ts";
 import { provenanceOf } from "./provenance.ts";
 
@@ -38,40 +37,36 @@ export async function translateCommand(command: SlashCommand, client: WebClient)
 
 /** Reads the fields of a slash command. What could answer it later, such as its `response_url`, is dropped. */
 export function slashCommandOf(fields: Readonly<Record<string, unknown>>): SlashCommand {
-  const [teamId = "", channel = "", userId = "", words = "", triggerId = ""] = [
+  const [teamId = "", channel = "", userId = "", words = "", triggerId = "", organization = ""] = [
     "team_id",
     "channel_id",
     "user_id",
     "text",
     "trigger_id",
+    "enterprise_id",
   ].map((name) => {
     const value = fields[name];
     return typeof value === "string" ? value : "";
   });
-  return { teamId, channel, userId, text: words.trim(), triggerId };
-}
-
-interface Asking {
-  readonly bot: Bot;
-  readonly client: WebClient;
+  const enterpriseId = organization || undefined;
+  return defined({ teamId, enterpriseId, channel, userId, text: words.trim(), triggerId });
 }
 
 export async function privateCommandOf(
   name: PrivateCommand["name"],
   command: SlashCommand,
-  asking: Asking,
+  client: WebClient,
 ): Promise<PrivateCommand> {
   const { channel: place, triggerId: requestId } = command;
-  const request = await privateRequestOf(command, asking);
+  const request = await privateRequestOf(command, client);
   return { ...request, name, text: afterName(command.text), place, requestId };
 }
 
 /** Asks Slack who the person is. */
 export async function privateRequestOf(
   person: Pick<SlashCommand, "teamId" | "userId"> & { readonly channel?: string | undefined },
-  { bot, client }: Asking,
+  client: WebClient,
 ): Promise<PrivateRequest> {
-  requireWorkspace(person, bot);
   const { channel: place, teamId: installation, userId } = person;
   const author = { subject: authorSubject(installation, userId) };
   const authorization = await authorize(client, { author, installation });
@@ -98,11 +93,4 @@ export async function openDirect(client: WebClient, userId: string): Promise<str
     throw new AppError("resource_unavailable", "Slack opened no direct conversation.", { retryable: true });
   }
   return channel.id;
-}
-
-function requireWorkspace({ teamId }: Pick<SlashCommand, "teamId">, bot: Bot): void {
-  if (teamId !== bot.teamId) {
-    const message = "Errand is not set up for the workspace of this command.";
-    throw new AppError("integration_not_configured", message, { retryable: false, integrationName: "slack" });
-  }
 }

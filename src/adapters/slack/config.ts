@@ -8,11 +8,11 @@ export interface SlackConfig {
   readonly signingSecret?: string;
   /** `SLACK_APP_TOKEN`: opens connections of Socket Mode. */
   readonly appToken?: string;
-  /** `SLACK_BOT_TOKEN`: the app's token in the one workspace it is installed in. */
-  readonly botToken: string;
+  /** `SLACK_BOT_TOKEN`: the app's token in one workspace. Without it, all workspaces install the app with `oauth`. */
+  readonly botToken?: string;
   /** `SLACK_API_URL`: where the Web API is, for GovSlack and for tests. */
   readonly apiUrl: string;
-  /** `SLACK_CLIENT_ID` and `SLACK_CLIENT_SECRET`: people sign in to the pages with Slack. */
+  /** `SLACK_CLIENT_ID` and `SLACK_CLIENT_SECRET`: people sign in with Slack, and workspaces install the app. */
   readonly oauth?: { readonly clientId: string; readonly clientSecret: string };
 }
 

@@ -32,7 +32,7 @@ export interface DeliveryDeps {
 
 /** Shows a notice: as a reaction, as the run's card that is edited in place, or as a message of its own. */
 export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<Receipt> {
-  const { posts, sessions, uploads } = deps;
+  const { client, posts, sessions, uploads } = deps;
   const { id, notice } = delivery;
   switch (notice.kind) {
     case "seen":
@@ -41,7 +41,10 @@ export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<R
       return receiptOf(await sign(delivery, { ts: notice.messageRef, name: signOf(notice) }, deps));
     case "card": {
       const shown = await showCard({ ...delivery, notice }, deps);
-      return receiptOf({ ...shown, session: await sessions.show(delivery, notice.card, shown.session) });
+      return receiptOf({
+        ...shown,
+        session: await sessions.show(delivery, notice.card, { before: shown.session, client }),
+      });
     }
     case "choice":
       return receiptOf(await showCard({ ...delivery, notice }, deps));

@@ -19,15 +19,9 @@ export interface Bot {
 export class BotIdentity {
   readonly #client: WebClient;
   #known: Promise<Bot> | undefined;
-  #name: string | undefined;
 
   constructor(client: WebClient) {
     this.#client = client;
-  }
-
-  /** How people address the bot, for help texts. Nothing is translated before the bot is known. */
-  get trigger(): string {
-    return `@${this.#name ?? "errand"}`;
   }
 
   get(): Promise<Bot> {
@@ -42,8 +36,7 @@ export class BotIdentity {
     const answer = await callSlack("auth.test", this.#client.auth.test());
     const { team_id: teamId, user_id: userId, bot_id: botId, url: workspaceUrl, user: name } = answer;
     if (teamId && userId) {
-      this.#name = name || undefined;
-      return { teamId, userId, botId, name: this.#name, workspaceUrl };
+      return { teamId, userId, botId, name: name || undefined, workspaceUrl };
     }
     throw new AppError("resource_unavailable", "Slack did not say who the bot is.", { retryable: true });
   }

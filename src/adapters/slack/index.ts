@@ -20,12 +20,10 @@ import { createClient } from "./client.ts";
 import { directOf, privateCommandOf } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
-import { BotIdentity } from "./identity.ts";
 import { Ingest } from "./ingest.ts";
 import { readFiles } from "./message-files.ts";
 import { namesIn } from "./names.ts";
 import { PACE } from "./pace.ts";
-import { Posts } from "./posts.ts";
 import { isPublic } from "./provenance.ts";
 import { Sessions } from "./sessions.ts";
 import { slackSignIn } from "./sign-in.ts";
@@ -35,6 +33,7 @@ import { readThread, unreadThread } from "./thread-context.ts";
 import { Uploads } from "./uploads.ts";
 import { Views } from "./views.ts";
 import { FastifyReceiver } from "./webhook.ts";
+import { Workspaces } from "./workspaces.ts";
 
 export { readSlackConfig, type SlackConfig } from "./config.ts";
 
@@ -67,14 +66,12 @@ export interface SlackAdapter {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: It connects the parts of the adapter, a line or two for each.
 export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackAdapter {
   const { log } = deps;
-  const client = createClient(config, deps);
-  const identity = new BotIdentity(client);
-  const posts = new Posts(client, identity);
-  const uploads = new Uploads({ ...deps, apiUrl: config.apiUrl, client, posts });
-  const sessions = new Sessions(client, deps.clock);
-  const events = new StoredEvents(config, { ...deps, client, identity });
-  const linkTo: NonNullable<ThreadAdapter["permalinkOf"]> = async ({ key }, receipt) => {
-    const { teamId, workspaceUrl } = await identity.get();
+  const workspaces = new Workspaces(config, deps);
+  const of = (teamId: string) => workspaces.of({ teamId });
+  const sessions = new Sessions(deps.clock);
+  const events = new StoredEvents(config, { ...deps, workspaces });
+  const linkTo: NonNullable<ThreadAdapter["permalinkOf"]> = async ({ installation, key }, receipt) => {
+    const { teamId, workspaceUrl } = await (await of(installation)).bot();
     return permalinkOf(locationOf(parseReceipt(receipt), teamId, key), workspaceUrl);
   };
   const adapter: ThreadAdapter = {
@@ -90,36 +87,46 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       isPublic,
       hasPrivateReplies: true,
       get trigger() {
-        return identity.trigger;
+        return workspaces.trigger;
       },
     },
     translate: (event) => events.translate(event),
-    authorize: (message) => authorize(client, message),
+    authorize: async (message) => authorize((await of(message.installation)).client, message),
     gather: async (message, purpose) => {
-      const bot = await identity.get();
-      const thread = await readThread(client, bot, message, purpose).catch((error: unknown) =>
-        unreadThread(error, log),
+      const workspace = await of(message.installation);
+      const { botToken, client } = workspace;
+      const thread = await readThread(client, await workspace.bot(), message, purpose).catch(
+        (error: unknown) => unreadThread(error, log),
       );
       const { context, shownFiles = [] } = thread;
       const [{ files, unread }, names] = await Promise.all([
-        readFiles([...(message.files ?? []), ...shownFiles], { ...config, ...deps, client }),
+        readFiles([...(message.files ?? []), ...shownFiles], {
+          ...deps,
+          apiUrl: config.apiUrl,
+          botToken,
+          client,
+        }),
         namesIn(client, [message.text, message.context ?? "", context ?? ""]),
       ]);
       return { ...defined({ context, names }), files, unread: [...(thread.unread ?? []), ...unread] };
     },
-    deliver: (delivery) => deliver(delivery, { client, posts, sessions, uploads, linkTo }),
+    deliver: async (delivery) => {
+      const { client, posts } = await of(delivery.thread.installation);
+      const uploads = new Uploads({ ...deps, apiUrl: config.apiUrl, client, posts });
+      return deliver(delivery, { client, posts, sessions, uploads, linkTo });
+    },
     permalinkOf: linkTo,
   };
   const arrivals = new WebhookArrivals();
   const ingest = new Ingest(config, {
     ...deps,
     answer: async (name, command) =>
-      deps.answerCommand(await privateCommandOf(name, command, { bot: await identity.get(), client })),
-    openDirect: (command) => directOf(command, client),
-    trigger: () => identity.trigger,
-    learnTrigger: () => identity.get(),
+      deps.answerCommand(await privateCommandOf(name, command, (await workspaces.of(command)).client)),
+    openDirect: async (command) => directOf(command, (await workspaces.of(command)).client),
+    trigger: () => workspaces.trigger,
+    learnTrigger: async (command) => (await workspaces.of(command)).bot(),
     optionsOf: (request) => menuOptions(request, deps.searchChoices),
-    shown: new Views({ client, identity, views: deps.views }),
+    shown: new Views({ workspaces, views: deps.views }),
   });
   const { apiUrl, appToken, oauth, signingSecret } = config;
   const receiver =
@@ -140,6 +147,6 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     ...defined({ routes: receiver?.routes, socketMode }),
     checks: (facts) =>
       slackChecks(config, { arrivals, facts, ingest, fetch: deps.fetch ?? globalThis.fetch }),
-    ...defined({ signIn: oauth ? slackSignIn({ apiUrl, oauth }, { ...deps, client, identity }) : undefined }),
+    ...defined({ signIn: oauth ? slackSignIn({ apiUrl, oauth }, { ...deps, workspaces }) : undefined }),
   };
 }

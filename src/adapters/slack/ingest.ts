@@ -28,7 +28,7 @@ const ANSWER_LENGTH_MAX = 15_000;
 export interface IngestDeps extends ClientDeps {
   /** How people address the bot. Before `learnTrigger`, it is the usual name. */
   trigger(): string;
-  learnTrigger(): Promise<unknown>;
+  learnTrigger(command: SlashCommand): Promise<unknown>;
   readonly log: Log;
   accept(event: ReceivedEvent): Promise<boolean>;
   /** Opens the direct conversation in which a command is answered. */
@@ -60,7 +60,7 @@ export class Ingest implements EventSink {
   constructor(config: SlackConfig, deps: IngestDeps) {
     this.#deps = deps;
     // Commands are stored while Slack's API is unreachable, so nothing is asked here.
-    this.#app = createApp<Properties>(async () => ({ botToken: config.botToken }), config, deps);
+    this.#app = createApp<Properties>(async () => ({}), config, deps);
     this.#app.command(/^/, async ({ ack, command }) => {
       const text = await this.#answerCommand(slashCommandOf(command));
       await ack(text === undefined ? undefined : { response_type: "ephemeral", text });
@@ -185,7 +185,7 @@ export class Ingest implements EventSink {
       return this.#answerEmptyCommand(command);
     }
     if (text.toLowerCase() === "help") {
-      await this.#learnTrigger();
+      await this.#learnTrigger(command);
       return helpText(this.#deps.trigger());
     }
     try {
@@ -216,9 +216,9 @@ export class Ingest implements EventSink {
   }
 
   /** A process that only serves requests has not asked Slack before. */
-  async #learnTrigger(): Promise<void> {
+  async #learnTrigger(command: SlashCommand): Promise<void> {
     try {
-      await inTime(this.#deps.learnTrigger());
+      await inTime(this.#deps.learnTrigger(command));
     } catch (error) {
       this.#deps.log.warn("slack.trigger.not_learned", { error });
     }

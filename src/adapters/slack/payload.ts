@@ -8,6 +8,8 @@ const NAME_LENGTH_MAX = 255;
 
 export interface SlashCommand {
   readonly teamId: string;
+  /** The organization of the workspace, on Enterprise Grid. */
+  readonly enterpriseId?: string | undefined;
   readonly channel: string;
   readonly userId: string;
   readonly text: string;

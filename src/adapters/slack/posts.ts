@@ -18,11 +18,11 @@ type Reply = NonNullable<ConversationsRepliesResponse["messages"]>[number];
 /** The bot's own messages in threads: creates, updates and finds them. */
 export class Posts {
   readonly #client: WebClient;
-  readonly #identity: BotIdentity;
+  readonly #identity: Pick<BotIdentity, "get">;
   /** The workspace refused Slack's own block for plans. */
   #refusesPlans = false;
 
-  constructor(client: WebClient, identity: BotIdentity) {
+  constructor(client: WebClient, identity: Pick<BotIdentity, "get">) {
     this.#client = client;
     this.#identity = identity;
   }

@@ -35,13 +35,11 @@ const STATUSES: Partial<Record<RunState, string>> = {
  * A direct conversation as a whole is no thread, so it has none.
  */
 export class Sessions {
-  readonly #client: WebClient;
   readonly #clock: Pick<Clock, "elapsedMs">;
   readonly #withSessions = new Set<string>();
   readonly #pausedUntilMs = new Map<string, number>();
 
-  constructor(client: WebClient, clock: Pick<Clock, "elapsedMs">) {
-    this.#client = client;
+  constructor(clock: Pick<Clock, "elapsedMs">) {
     this.#clock = clock;
   }
 
@@ -54,7 +52,7 @@ export class Sessions {
   async show(
     { thread: { installation, key } }: Pick<Delivery, "thread">,
     { state, title }: Pick<RunCard, "state" | "title">,
-    before: string | undefined,
+    { before, client }: { readonly before: string | undefined; readonly client: WebClient },
   ): Promise<string | undefined> {
     const { channel, threadTs } = parseThreadKey(key);
     const status = STATUSES[state] ?? "processing";
@@ -64,7 +62,7 @@ export class Sessions {
     }
     const session = { channel_id: channel, thread_ts: threadTs, status, title: defuseLine(title, MAX_TITLE) };
     try {
-      await callSlack("agents.sessions.setStatus", this.#client.agents.sessions.setStatus(session));
+      await callSlack("agents.sessions.setStatus", client.agents.sessions.setStatus(session));
       this.#withSessions.add(installation);
       return status;
     } catch (error) {

@@ -5,9 +5,9 @@ import { type ProvenAccount, type SignInProvider, unproven } from "../../core/po
 import { oauthSignIn } from "../oauth-sign-in.ts";
 import { authorSubject } from "./addresses.ts";
 import { authorize } from "./authorize.ts";
-import { type ClientDeps, type createClient, methodUrl } from "./client.ts";
+import { type ClientDeps, methodUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
-import type { BotIdentity } from "./identity.ts";
+import type { Workspace, Workspaces } from "./workspaces.ts";
 
 const claims = z.object({
   aud: z.string(),
@@ -22,15 +22,13 @@ const claims = z.object({
 type Claims = z.infer<typeof claims>;
 
 interface SignInDeps extends Pick<ClientDeps, "fetch"> {
-  /** As the bot. */
-  readonly client: ReturnType<typeof createClient>;
-  readonly identity: BotIdentity;
+  readonly workspaces: Pick<Workspaces, "find" | "only">;
 }
 
 /** Signs in with an account of the workspace, with the client id and secret of the app ("Sign in with Slack"). */
 export function slackSignIn(
   { apiUrl, oauth }: Pick<SlackConfig, "apiUrl"> & { readonly oauth: NonNullable<SlackConfig["oauth"]> },
-  { client, fetch = globalThis.fetch, identity }: SignInDeps,
+  { fetch = globalThis.fetch, workspaces }: SignInDeps,
 ): SignInProvider {
   return oauthSignIn({
     method: "slack",
@@ -38,16 +36,14 @@ export function slackSignIn(
     icon: "M6.5 2 5 14M11 2 9.5 14M2.5 5.5h12M1.5 10.5h12",
     client: oauth,
     pageUrl: new URL("/openid/connect/authorize", apiUrl),
-    pageParameters: async ({ nonce }) => ({
-      response_type: "code",
-      scope: "openid profile email",
-      nonce,
-      team: (await identity.get()).teamId,
-    }),
+    pageParameters: async ({ nonce }) => {
+      const team = (await (await workspaces.only())?.bot())?.teamId;
+      return { response_type: "code", scope: "openid profile email", nonce, ...defined({ team }) };
+    },
     tokenUrl: methodUrl(apiUrl, "openid.connect.token"),
     tokenParameters: () => ({ grant_type: "authorization_code" }),
     tokenName: "id_token",
-    accountOf: (token, { nonce }) => accountOf(readToken(token, oauth.clientId, nonce), { client, identity }),
+    accountOf: (token, { nonce }) => accountOf(readToken(token, oauth.clientId, nonce), workspaces),
     fetch,
   });
 }
@@ -69,16 +65,13 @@ function readToken(token: string, clientId: string, nonce: string): Claims {
   return read.data;
 }
 
-/** Asks Slack now what the account is in the workspace of the bot. Guests and other workspaces are no members. */
-async function accountOf(
-  found: Claims,
-  { client, identity }: Pick<SignInDeps, "client" | "identity">,
-): Promise<ProvenAccount> {
+/** Asks Slack now what the account is in its workspace. Guests and workspaces without an installation are no members. */
+async function accountOf(found: Claims, workspaces: SignInDeps["workspaces"]): Promise<ProvenAccount> {
   const { email, email_verified: isVerified, name, ...ids } = found;
   const teamId = ids["https://slack.com/team_id"];
   const subject = authorSubject(teamId, ids["https://slack.com/user_id"]);
-  const isConnected = teamId === (await identity.get()).teamId;
-  const isMember = isConnected && (await isMemberOf(client, subject, teamId));
+  const workspace = await workspaces.find({ teamId });
+  const isMember = workspace !== undefined && (await isMemberOf(workspace, subject, teamId));
   return {
     subject,
     ...defined({ displayName: name, email: isVerified === true && email !== undefined ? email : undefined }),
@@ -86,7 +79,7 @@ async function accountOf(
   };
 }
 
-async function isMemberOf(client: SignInDeps["client"], subject: string, teamId: string): Promise<boolean> {
+async function isMemberOf({ client }: Workspace, subject: string, teamId: string): Promise<boolean> {
   const authorization = await authorize(client, { author: { subject }, installation: teamId });
   return authorization.allowed && authorization.roles?.includes("member") === true;
 }

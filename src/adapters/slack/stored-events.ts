@@ -1,15 +1,13 @@
 import type { App, types } from "@slack/bolt";
-import type { WebClient } from "@slack/web-api";
-import { AppError } from "../../core/basics/errors.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import type { InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
-import { boltBody, causeOf, createApp } from "./bolt-app.ts";
+import { boltBody, causeOf, createApp, workspaceOf } from "./bolt-app.ts";
 import type { ClientDeps } from "./client.ts";
 import { slashCommandOf, translateCommand } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
 import { FORM } from "./form-ids.ts";
 import { translateForm } from "./form-request.ts";
-import type { Bot, BotIdentity } from "./identity.ts";
+import type { Bot } from "./identity.ts";
 import { COMMAND_EVENT, type SlashCommand } from "./payload.ts";
 import {
   translateButton,
@@ -18,9 +16,11 @@ import {
   translateRemoval,
   translateStop,
 } from "./translate.ts";
+import type { Workspace, Workspaces } from "./workspaces.ts";
 
 /** What the listeners of one stored event share. */
 interface EventContext {
+  readonly workspace: Workspace;
   readonly bot: Bot;
   /** Says what the event means, exactly once. */
   readonly settle: (translation: Translation) => void;
@@ -33,23 +33,18 @@ export class StoredEvents {
   readonly #app: App<EventContext>;
 
   constructor(
-    config: SlackConfig,
-    {
-      client,
-      identity,
-      ...deps
-    }: ClientDeps & { readonly client: WebClient; readonly identity: Pick<BotIdentity, "get"> },
+    config: Pick<SlackConfig, "apiUrl">,
+    { workspaces, ...deps }: ClientDeps & { readonly workspaces: Pick<Workspaces, "of"> },
   ) {
     this.#app = createApp<EventContext>(
-      async (teamId) => {
-        const bot = await identity.get();
-        requireWorkspace(teamId, bot);
-        return { bot, botToken: config.botToken, teamId: bot.teamId };
+      async (body) => {
+        const workspace = await workspaces.of(workspaceOf(body));
+        return { workspace, bot: await workspace.bot() };
       },
       config,
       deps,
     );
-    this.#listen(client);
+    this.#listen();
   }
 
   /** Throws what a listener threw, or an AppError for another workspace. */
@@ -78,7 +73,7 @@ export class StoredEvents {
     return result ?? { kind: "ignored", reason: `Slack's ${name} means nothing to Errand.` };
   }
 
-  #listen(client: WebClient): void {
+  #listen(): void {
     const app = this.#app;
     for (const type of ["app_mention", "message"] as const) {
       app.event(type, async ({ event, body, context: { bot, settle } }) =>
@@ -99,11 +94,11 @@ export class StoredEvents {
     app.action({ type: "block_actions" }, async ({ body, context: { bot, settle } }) =>
       settle(translateButton(body, bot)),
     );
-    app.view(FORM, async ({ body, context: { bot, settle } }) =>
-      settle(await translateForm(body, { bot, client })),
+    app.view(FORM, async ({ body, context: { bot, settle, workspace } }) =>
+      settle(await translateForm(body, { bot, client: workspace.client })),
     );
-    app.command(/^/, async ({ command, context: { settle } }) =>
-      settle(await translateCommand(slashCommandOf(command), client)),
+    app.command(/^/, async ({ command, context: { settle, workspace } }) =>
+      settle(await translateCommand(slashCommandOf(command), workspace.client)),
     );
   }
 }
@@ -114,15 +109,13 @@ function bodyOf(name: string, stored: string) {
   if (name !== COMMAND_EVENT) {
     return boltBody(json);
   }
-  const { channel, teamId, text, triggerId, userId } = json as SlashCommand;
-  const ids = { team_id: teamId, channel_id: channel, user_id: userId, trigger_id: triggerId };
+  const { channel, enterpriseId, teamId, text, triggerId, userId } = json as SlashCommand;
+  const ids = {
+    team_id: teamId,
+    enterprise_id: enterpriseId,
+    channel_id: channel,
+    user_id: userId,
+    trigger_id: triggerId,
+  };
   return { command: "/errand", text, ...ids };
-}
-
-/** The token belongs to one workspace. Events of another workspace with the same app are refused. */
-function requireWorkspace(teamId: string | undefined, bot: Bot): void {
-  if (teamId !== bot.teamId) {
-    const message = "Errand is not set up for the workspace of this event.";
-    throw new AppError("integration_not_configured", message, { retryable: false, integrationName: "slack" });
-  }
 }

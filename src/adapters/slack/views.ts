@@ -4,15 +4,16 @@ import { z } from "zod";
 import { PULL_REQUEST_SETTINGS } from "../../core/model/repositories/pull-request-setting.ts";
 import type { FormChoices, PersonHome, PersonViews, RunLine } from "../../core/threads/inbox/person-views.ts";
 import { link, plainSection } from "./blocks.ts";
+import { workspaceOf } from "./bolt-app.ts";
 import { FORM_MENU, label } from "./buttons.ts";
 import { callSlack } from "./client.ts";
 import { privateRequestOf } from "./command.ts";
 import { defuse, defuseMrkdwn } from "./defuse.ts";
 import { FORM, NEW_RUN } from "./form-ids.ts";
 import type { FormOrigin } from "./form-request.ts";
-import type { BotIdentity } from "./identity.ts";
 import { readableText } from "./mention.ts";
 import { contentOf } from "./message-content.ts";
+import type { WorkspaceAddress, Workspaces } from "./workspaces.ts";
 
 const MAX_PROMPT = 3_000;
 const MAX_LINE_TITLE = 200;
@@ -20,8 +21,7 @@ const MAX_LINE_TITLE = 200;
 const MAX_OPTIONS = 100;
 
 /** Who opens a view, and where. */
-export interface Opener {
-  readonly teamId: string;
+export interface Opener extends WorkspaceAddress {
   readonly userId: string;
   readonly triggerId: string;
   readonly origin: FormOrigin;
@@ -38,8 +38,7 @@ const shortcutSchema = personSchema.extend({
 });
 
 interface ViewsDeps {
-  readonly client: WebClient;
-  readonly identity: Pick<BotIdentity, "get">;
+  readonly workspaces: Pick<Workspaces, "of">;
   readonly views: Pick<PersonViews, "form" | "home">;
 }
 
@@ -55,14 +54,21 @@ export class Views {
   }
 
   /** Opens the form of a new run. Returns why this person may not have it. */
-  async openForm({ origin, prompt = "", teamId, triggerId, userId }: Opener): Promise<string | undefined> {
-    const { client, identity, views } = this.#deps;
+  async openForm({
+    enterpriseId,
+    origin,
+    prompt = "",
+    teamId,
+    triggerId,
+    userId,
+  }: Opener): Promise<string | undefined> {
+    const { client } = await this.#deps.workspaces.of({ teamId, enterpriseId });
     const person = { teamId, userId, channel: origin.channel };
-    const choices = await views.form(await privateRequestOf(person, { bot: await identity.get(), client }));
+    const choices = await this.#deps.views.form(await privateRequestOf(person, client));
     if ("refusal" in choices) {
       return choices.refusal;
     }
-    await this.#open(triggerId, formView(choices, { origin, prompt }));
+    await open(client, triggerId, formView(choices, { origin, prompt }));
     return undefined;
   }
 
@@ -71,7 +77,8 @@ export class Views {
     const opener = await this.#openerOf(body);
     const refusal = await this.openForm(opener);
     if (refusal !== undefined) {
-      await this.#open(opener.triggerId, {
+      const { client } = await this.#deps.workspaces.of(opener);
+      await open(client, opener.triggerId, {
         type: "modal",
         title: label("Errand"),
         blocks: [plainSection(refusal)],
@@ -80,32 +87,32 @@ export class Views {
   }
 
   /** Draws the Home tab of a person. */
-  async publishHome({ teamId, userId }: Pick<Opener, "teamId" | "userId">): Promise<void> {
-    const { client, identity, views } = this.#deps;
-    const request = await privateRequestOf({ teamId, userId }, { bot: await identity.get(), client });
-    const view = homeView(await views.home(request));
+  async publishHome(person: Pick<Opener, "enterpriseId" | "teamId" | "userId">): Promise<void> {
+    const { client } = await this.#deps.workspaces.of(person);
+    const { userId } = person;
+    const view = homeView(await this.#deps.views.home(await privateRequestOf(person, client)));
     await callSlack("views.publish", client.views.publish({ user_id: userId, view }));
   }
 
   async #openerOf(body: unknown): Promise<Opener> {
     const { team, trigger_id: triggerId, user } = personSchema.parse(body);
-    const who = { teamId: team.id, userId: user.id, triggerId };
+    const who = { ...workspaceOf(body), teamId: team.id, userId: user.id, triggerId };
     const shortcut = shortcutSchema.safeParse(body).data;
     if (shortcut === undefined) {
       return { ...who, origin: {} };
     }
     const { action_ts: openedAt, channel, message } = shortcut;
-    const bot = await this.#deps.identity.get();
+    const bot = await (await this.#deps.workspaces.of(who)).bot();
     const { attached, words } = contentOf(message);
     const prompt =
       words === "" ? attached.map((one) => readableText(one, bot)).join("\n") : readableText(words, bot);
     const origin = { channel: channel.id, ts: message.ts, threadTs: message.thread_ts, openedAt };
     return { ...who, origin, prompt };
   }
+}
 
-  async #open(triggerId: string, view: types.ModalView): Promise<void> {
-    await callSlack("views.open", this.#deps.client.views.open({ trigger_id: triggerId, view }));
-  }
+async function open(client: WebClient, triggerId: string, view: types.ModalView): Promise<void> {
+  await callSlack("views.open", client.views.open({ trigger_id: triggerId, view }));
 }
 
 /** The form of a new run. */

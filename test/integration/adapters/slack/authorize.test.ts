@@ -13,7 +13,8 @@ afterEach(async () => {
 });
 
 describe("authorize", () => {
-  function authorizeAs(profile: object): Promise<Authorization> {
+  async function authorizeAs(profile: object): Promise<Authorization> {
+    await fixture.mentioned();
     fixture.fetch = async () =>
       Response.json({ ok: true, user: { id: "U1", team_id: fixture.slack.teamId, ...profile } });
     const author = { subject: `slack:${fixture.slack.teamId}:U1` };

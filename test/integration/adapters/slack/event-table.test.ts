@@ -343,7 +343,7 @@ describe("an event of Slack", () => {
       slack.sendEvent(fixture.url, appMention, { workspace: slack.otherWorkspace }),
     );
 
-    expect(result).toMatchObject({ disposition: "failed", reason: expect.stringMatching(/not set up/) });
+    expect(result).toMatchObject({ disposition: "failed", reason: expect.stringMatching(/not installed/) });
   });
 
   test.each([

@@ -120,10 +120,11 @@ describe("a workspace without sessions", () => {
       const clock = new ManualClock();
       const fetch = (input: string | URL, init: unknown) => loopbackOnlyFetch(input, init as RequestInit);
       const client = createClient({ apiUrl: slack.apiUrl, botToken: slack.botToken }, { clock, fetch });
-      const sessions = new Sessions(client, clock);
+      const sessions = new Sessions(clock);
       const key = `${slack.teamId}/${slack.channel.id}/1.1` as ThreadKey;
       const delivery = { thread: { id: "t1", installation: slack.teamId, key } };
-      const show = () => sessions.show(delivery, { state: "INPROGRESS", title: "Fix it" }, undefined);
+      const show = () =>
+        sessions.show(delivery, { state: "INPROGRESS", title: "Fix it" }, { before: undefined, client });
       slack.faults.next({ method: METHOD, kind: "ok-false", error });
 
       expect(await show()).toBeUndefined();

@@ -1,0 +1,140 @@
+import type { WebClient } from "@slack/web-api";
+import { AppError } from "../../core/basics/errors.ts";
+import { type ClientDeps, createClient } from "./client.ts";
+import type { SlackConfig } from "./config.ts";
+import { type Bot, BotIdentity } from "./identity.ts";
+import { Posts } from "./posts.ts";
+
+/** A workspace, as Slack names it in what it sends. */
+export interface WorkspaceAddress {
+  readonly teamId: string;
+  /** The organization of the workspace, on Enterprise Grid. */
+  readonly enterpriseId?: string | undefined;
+}
+
+/** The tokens of the workspaces and organizations that installed the app. */
+export interface WorkspaceTokens {
+  /** That of the workspace, otherwise that of its organization. Undefined: neither has installed the app. */
+  tokenOf(address: WorkspaceAddress): Promise<string | undefined>;
+  /** Whether any workspace has an installation. */
+  isAny(): Promise<boolean>;
+}
+
+/** The app in one workspace. */
+export interface Workspace {
+  readonly client: WebClient;
+  readonly botToken: string;
+  readonly posts: Posts;
+  bot(): Promise<Bot>;
+}
+
+/** How long a process uses a token without looking it up again. */
+const KNOWN_MS = 60_000;
+/** The workspaces beyond are looked up again. */
+const KNOWN_MAX = 500;
+
+interface Known {
+  readonly workspace: Workspace;
+  untilMs: number;
+}
+
+/**
+ * The workspaces of the app. `SLACK_BOT_TOKEN` is the installation of one of them; the others are stored. Each workspace
+ * has a client of its own, so that the pauses that Slack asks one of them to make do not stop another.
+ */
+export class Workspaces {
+  readonly #config: Pick<SlackConfig, "apiUrl">;
+  readonly #deps: ClientDeps & { readonly tokens?: WorkspaceTokens };
+  readonly #fixed: Workspace | undefined;
+  readonly #known = new Map<string, Known>();
+  #botName: string | undefined;
+
+  constructor(
+    config: Pick<SlackConfig, "apiUrl" | "botToken">,
+    deps: ClientDeps & { readonly tokens?: WorkspaceTokens },
+  ) {
+    this.#config = config;
+    this.#deps = deps;
+    this.#fixed = config.botToken === undefined ? undefined : this.#open(config.botToken);
+  }
+
+  /** How people address the bot, for help texts. Before any workspace is known, it is the usual name. */
+  get trigger(): string {
+    return `@${this.#botName ?? "errand"}`;
+  }
+
+  /** The workspace of `SLACK_BOT_TOKEN`, if no other one is installed. */
+  async only(): Promise<Workspace | undefined> {
+    return (await this.#deps.tokens?.isAny()) === true ? undefined : this.#fixed;
+  }
+
+  /** Throws an AppError if the app is not installed there. */
+  async of(address: WorkspaceAddress): Promise<Workspace> {
+    const found = await this.find(address);
+    if (found === undefined) {
+      throw notInstalled();
+    }
+    return found;
+  }
+
+  async find(address: WorkspaceAddress): Promise<Workspace | undefined> {
+    const stored = await this.#findStored(address);
+    if (stored !== undefined || this.#fixed === undefined) {
+      return stored;
+    }
+    return (await this.#fixed.bot()).teamId === address.teamId ? this.#fixed : undefined;
+  }
+
+  /** The next call looks the token up. */
+  forget({ teamId }: WorkspaceAddress): void {
+    this.#known.delete(teamId);
+  }
+
+  async #findStored(address: WorkspaceAddress): Promise<Workspace | undefined> {
+    const { clock, tokens } = this.#deps;
+    const { teamId } = address;
+    const known = this.#known.get(teamId);
+    if (tokens === undefined || (known !== undefined && known.untilMs > clock.elapsedMs())) {
+      return known?.workspace;
+    }
+    const found = await tokens.tokenOf(address);
+    this.#known.delete(teamId);
+    if (found === undefined) {
+      return undefined;
+    }
+    // With the same token, it is the same client, which knows its pauses.
+    const workspace = known?.workspace.botToken === found ? known.workspace : this.#open(found, teamId);
+    this.#keep(teamId, { workspace, untilMs: clock.elapsedMs() + KNOWN_MS });
+    return workspace;
+  }
+
+  #keep(teamId: string, known: Known): void {
+    this.#known.set(teamId, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > KNOWN_MAX && oldest !== undefined) {
+      this.#known.delete(oldest);
+    }
+  }
+
+  /** Slack says of the token of an organization that it belongs to the organization, not to the workspace. */
+  #open(botToken: string, teamId?: string): Workspace {
+    const client = createClient({ ...this.#config, botToken }, this.#deps);
+    const identity = new BotIdentity(client);
+    const bot = async () => {
+      const found = await identity.get();
+      this.#botName = found.name ?? this.#botName;
+      return teamId === undefined ? found : { ...found, teamId };
+    };
+    return { client, botToken, posts: new Posts(client, { get: bot }), bot };
+  }
+}
+
+const NOT_INSTALLED = "Errand is not installed in this Slack workspace.";
+
+function notInstalled(): AppError {
+  return new AppError("integration_not_configured", NOT_INSTALLED, {
+    retryable: false,
+    integrationName: "slack",
+    remedy: "Ask an administrator of Errand to install it.",
+  });
+}
