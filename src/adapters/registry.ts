@@ -1,12 +1,15 @@
 import type { FastifyPluginAsync } from "fastify";
 import type { Clock } from "../core/basics/clock.ts";
+import type { SecretBox } from "../core/basics/crypto.ts";
 import type { Log } from "../core/basics/log.ts";
 import type { InstallationGuide } from "../core/model/people/installation.ts";
 import type { AdapterFacts } from "../core/ports/adapter-facts.ts";
+import type { AppInstaller } from "../core/ports/app-installer.ts";
 import type { Check } from "../core/ports/check.ts";
 import type { OpenPullRequests, OpenPullRequestsWithToken } from "../core/ports/pull-requests.ts";
 import type { OpenRepository } from "../core/ports/repository-access.ts";
 import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
+import type { AppInstallations } from "../core/ports/stores/app-installations.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../core/ports/thread-adapter.ts";
 import type { ChoiceOption, ChoiceSearch } from "../core/threads/inbox/environment-choice.ts";
 import type { LostEvents } from "../core/threads/inbox/event-recovery.ts";
@@ -29,6 +32,9 @@ export interface AdapterDeps {
   searchChoices(search: ChoiceSearch): Promise<readonly ChoiceOption[]>;
   /** What one person sees outside of threads. */
   readonly views: Pick<PersonViews, "form" | "home">;
+  /** Where installations are kept that administrators make. */
+  readonly installations: AppInstallations;
+  readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -51,6 +57,8 @@ export interface RunningAdapter {
   readonly openRepository?: OpenRepository;
   /** For a system whose accounts can sign in to the pages. Undefined: it is not configured for that. */
   readonly signIn?: SignInProvider;
+  /** For a system whose workspaces an administrator connects in the browser. Undefined: it is not configured for that. */
+  readonly installer?: AppInstaller;
   /** For a system with pull requests. */
   readonly openPullRequests?: OpenPullRequests;
 }

@@ -18,6 +18,7 @@ import { openapiRoute } from "./openapi/openapi.ts";
 import { referencePage } from "./openapi/reference-page.ts";
 import { devicePages } from "./pages/device-pages.ts";
 import { problemPages } from "./pages/error-page.ts";
+import { installPages } from "./pages/install-pages.ts";
 import { pageRoutes } from "./pages/page-routes.ts";
 import { providerPages } from "./pages/provider-pages.ts";
 import { signInLinkPages } from "./pages/sign-in-link-pages.ts";
@@ -45,6 +46,7 @@ export async function addRoutes(app: FastifyInstance, deps: ApiDeps): Promise<vo
   });
   await app.register(signInRoutes(deps, auth));
   await app.register(providerPages(deps, auth));
+  await app.register(installPages(deps, auth));
   await app.register(signInLinkPages(deps, auth));
   await app.register(devicePages(deps, auth));
   await app.register(pageRoutes(deps, auth));

@@ -5,6 +5,7 @@ import type { SecretBox } from "../core/basics/crypto.ts";
 import type { InstallationGuide } from "../core/model/people/installation.ts";
 import type { NextDue } from "../core/model/schedules/schedule.ts";
 import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
+import type { AppInstaller } from "../core/ports/app-installer.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { PubSub } from "../core/ports/pubsub.ts";
 import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
@@ -69,6 +70,8 @@ export interface ApiDeps {
   readonly trustProxy: number | false;
   /** PEM texts. undefined: a proxy terminates HTTPS, or HTTPS is not used. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  /** The platforms whose workspaces an administrator connects in the browser. */
+  readonly installers: readonly AppInstaller[];
   /** The web routes of the adapters. They parse their own bodies, because signatures cover the raw bytes. */
   readonly adapterRoutes: readonly FastifyPluginAsync[];
   /** The operator's limits. Tests also set the fixed limits. */

@@ -48,6 +48,7 @@ import type { KnownSecrets } from "../secrets/redaction.ts";
 import { createSecretBox } from "../secrets/secret-box.ts";
 import { deriveKey } from "../secrets/secret-files.ts";
 import type { ServerProof } from "../secrets/server-proof.ts";
+import { PrismaAppInstallations } from "../storage/app-installations.ts";
 import { createPrismaBlobStore } from "../storage/blob-store.ts";
 import { Database } from "../storage/database.ts";
 import { PostgresPubSub } from "../storage/postgres-pubsub.ts";
@@ -282,6 +283,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     tls: bootstrap.tls,
     ready: async () => (bootstrap.draining?.aborted ? "The process stops." : database.unusable()),
     ...defined({ draining: bootstrap.draining }),
+    installers: Array.from(deps.adapters.values(), ({ installer }) => installer ?? []).flat(),
     adapterRoutes: Array.from(deps.adapters.values(), ({ routes }) => routes ?? []).flat(),
   };
 }
@@ -366,12 +368,14 @@ function fromSecretKeys<T>(
 
 async function createAdapters(
   { config, logger }: Bootstrap,
-  { blobs, storage }: Stores,
+  { blobs, database, secrets, storage }: Stores,
   connection: AdapterConnection,
 ): Promise<ReadonlyMap<string, RunningAdapter>> {
   const deps: AdapterDeps = {
     clock: systemClock,
     log: plainLog(logger),
+    installations: new PrismaAppInstallations({ database, clock: systemClock }),
+    secrets,
     accept: (event) => {
       const receivedAt = systemClock.now();
       return storage.inbox.put({ ...event, id: newId(receivedAt), receivedAt });

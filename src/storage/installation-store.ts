@@ -87,6 +87,11 @@ export class PrismaInstallationStore implements InstallationStore {
   }
 }
 
-function installationOf({ updatedAt: _updated, ...row }: InstallationRow): Installation {
+function installationOf({
+  organizationId: _organization,
+  sealedCredentials: _sealed,
+  updatedAt: _updated,
+  ...row
+}: InstallationRow): Installation {
   return withoutNulls<Installation>(row);
 }

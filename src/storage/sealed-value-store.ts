@@ -3,10 +3,11 @@ import { serverOwner } from "../core/model/secrets/mcp-server.ts";
 import { valuesOwner } from "../core/model/secrets/sealed-values.ts";
 import { sealOwner as secretOwner } from "../core/model/secrets/secret.ts";
 import { secretOwner as webhookOwner } from "../core/model/webhooks/webhook.ts";
+import { credentialsOwner } from "../core/ports/stores/app-installations.ts";
 import { answerOwner } from "../core/ports/stores/idempotency-store.ts";
 import type { SealedRow, SealedValueStore } from "../core/upkeep/secret-key-rotation.ts";
 import type { Statements } from "./database.ts";
-import type { IdempotentResponse, Secret } from "./generated/client.ts";
+import type { IdempotentResponse, Installation, Secret } from "./generated/client.ts";
 
 /** The columns of the rows that tell whom a sealed value belongs to. A row has those that its table names. */
 interface OwnerColumns {
@@ -16,6 +17,8 @@ interface OwnerColumns {
   readonly name: string;
   readonly principal_id: IdempotentResponse["principalId"];
   readonly key: string;
+  readonly adapter: Installation["adapter"];
+  readonly external_id: Installation["externalId"];
 }
 
 interface SealedColumn {
@@ -69,6 +72,13 @@ const SEALED_COLUMNS: Readonly<Record<string, SealedColumn>> = {
     before: "^",
     ownerColumns: [],
     ownerOf: ({ id }) => renewalOwner(id),
+  },
+  installations: {
+    column: "sealed_credentials",
+    type: "text",
+    before: "^",
+    ownerColumns: ["adapter", "external_id"],
+    ownerOf: ({ adapter, external_id: externalId }) => credentialsOwner({ adapter, externalId }),
   },
   runs: CONFIG,
   schedules: CONFIG,

@@ -4,6 +4,7 @@ import { asRecord, type JsonRecord } from "./json.ts";
 import { SlackApi, type SlackCall } from "./slack/slack-api.ts";
 import { SlackDialogs } from "./slack/slack-dialogs.ts";
 import * as events from "./slack/slack-events.ts";
+import { SlackOauth } from "./slack/slack-oauth.ts";
 import { SlackOpenid } from "./slack/slack-openid.ts";
 import { type SlackDelivery, sendSlackForm, sendSlackJson } from "./slack/slack-sender.ts";
 import {
@@ -88,6 +89,7 @@ export class EmulatedSlack {
   readonly closedChannel: SlackChannel;
   readonly openid: SlackOpenid;
   readonly dialogs: SlackDialogs;
+  readonly oauth: SlackOauth;
   readonly #front: FrontServer;
   readonly #api: SlackApi;
   readonly #workspaces: readonly SlackWorkspace[];
@@ -104,6 +106,7 @@ export class EmulatedSlack {
     this.app = app;
     this.openid = new SlackOpenid(app);
     this.dialogs = new SlackDialogs(app, (user) => this.#workspaceOf(user));
+    this.oauth = new SlackOauth(app);
     this.workspace = main;
     this.otherWorkspace = other;
     this.alice = main.user("alice");
@@ -120,6 +123,11 @@ export class EmulatedSlack {
 
   get botToken(): string {
     return this.workspace.botToken;
+  }
+
+  /** The app is removed: its tokens in the workspace are refused. */
+  uninstall(workspace: SlackWorkspace): void {
+    workspace.renewBotToken();
   }
 
   get botUserId(): string {
@@ -316,7 +324,7 @@ export class EmulatedSlack {
 
   /** Answers requests to the address of the emulator. */
   async answer(request: FrontRequest): Promise<FrontOutcome> {
-    const signIn = this.openid.answer(request);
+    const signIn = this.openid.answer(request) ?? this.oauth.answer(request);
     if (signIn !== undefined) {
       return signIn;
     }

@@ -51,7 +51,7 @@ export const OPTIONAL_BOT_SCOPES = {
   "usergroups:read": "names of groups in requests",
 } satisfies Partial<Record<BotScope, string>>;
 
-const ALL_BOT_SCOPES = { ...BOT_SCOPES, ...OPTIONAL_BOT_SCOPES };
+export const ALL_BOT_SCOPES = { ...BOT_SCOPES, ...OPTIONAL_BOT_SCOPES };
 
 /** The events that the app subscribes to, each with its use. */
 const BOT_EVENTS = {
@@ -104,7 +104,11 @@ function appManifest(publicUrl: string, transport: Transport): Manifest {
     },
     oauth_config: {
       // Slack takes only https.
-      ...defined({ redirect_urls: isHttps(publicUrl) ? [`${publicUrl}/signin/slack/callback`] : undefined }),
+      ...defined({
+        redirect_urls: isHttps(publicUrl)
+          ? [`${publicUrl}/signin/slack/callback`, `${publicUrl}/setup/slack/install/callback`]
+          : undefined,
+      }),
       scopes: { bot: keysOf(ALL_BOT_SCOPES) },
     },
     settings: defined({

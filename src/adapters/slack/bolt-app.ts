@@ -61,6 +61,21 @@ export function workspaceOf(body: unknown): WorkspaceAddress {
   };
 }
 
+const removedSchema = z.object({
+  team_id: id,
+  authorizations: z
+    .array(z.object({ is_enterprise_install: z.boolean().optional().catch(undefined), enterprise_id: id }))
+    .optional()
+    .catch(undefined),
+});
+
+/** The workspace or the organization from which the app was removed. */
+export function removedFrom(body: unknown): string {
+  const { authorizations, team_id } = removedSchema.parse(body);
+  const [installed] = authorizations ?? [];
+  return (installed?.is_enterprise_install === true ? installed.enterprise_id : undefined) ?? team_id ?? "";
+}
+
 const looseObject = z.looseObject({});
 const bodySchema = z.looseObject({
   event: z.looseObject({ type: z.string() }).optional().catch(undefined),

@@ -31,7 +31,8 @@ const BOT_TOKEN = /^xoxb-/;
 
 const APP_TOKEN = /^xapp-/;
 
-const NEEDED = "Slack needs SLACK_BOT_TOKEN, and SLACK_SIGNING_SECRET or SLACK_APP_TOKEN.";
+const NEEDED =
+  "Slack needs SLACK_BOT_TOKEN, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET; and SLACK_SIGNING_SECRET or SLACK_APP_TOKEN.";
 
 const variables = z.object({
   SLACK_SIGNING_SECRET: z.string().optional(),
@@ -39,7 +40,7 @@ const variables = z.object({
     .string()
     .regex(APP_TOKEN, "must be an app-level token: those start with xapp-")
     .optional(),
-  SLACK_BOT_TOKEN: z.string().regex(BOT_TOKEN, "must be a bot token: those start with xoxb-"),
+  SLACK_BOT_TOKEN: z.string().regex(BOT_TOKEN, "must be a bot token: those start with xoxb-").optional(),
   SLACK_API_URL: z
     .string()
     .refine(
@@ -70,7 +71,8 @@ export const slackVariableDocs = {
   SLACK_BOT_TOKEN: {
     group: "Slack",
     default: "(Slack is off)",
-    description: "The app's token in its workspace. It starts with `xoxb-`.",
+    description:
+      "The app's token in one workspace. It starts with `xoxb-`. Without it, workspaces are installed on the page `/setup/slack/install`, which needs `SLACK_CLIENT_ID`.",
     secret: true,
   },
   SLACK_API_URL: {
@@ -82,7 +84,7 @@ export const slackVariableDocs = {
     group: "Slack",
     default: "(off)",
     description:
-      "The app's client id: members of the workspace sign in with Slack. Set it together with its secret. The redirect URL is `<ERRAND_PUBLIC_URL>/signin/slack/callback`.",
+      "The app's client id: members of the workspace sign in with Slack, and administrators install the app in further workspaces. Set it together with its secret. The redirect URLs are `<ERRAND_PUBLIC_URL>/signin/slack/callback` and `<ERRAND_PUBLIC_URL>/setup/slack/install/callback`.",
   },
   SLACK_CLIENT_SECRET: {
     group: "Slack",
@@ -126,11 +128,13 @@ function missingIn(values: Values): readonly string[] {
   const hasEvents = (values.SLACK_SIGNING_SECRET ?? values.SLACK_APP_TOKEN) !== undefined;
   const absent = clientId === undefined ? "SLACK_CLIENT_ID" : "SLACK_CLIENT_SECRET";
   return [
-    ...(values.SLACK_BOT_TOKEN === undefined ? [`SLACK_BOT_TOKEN is missing: ${NEEDED}`] : []),
+    ...(values.SLACK_BOT_TOKEN === undefined && (clientId ?? clientSecret) === undefined
+      ? [`SLACK_BOT_TOKEN is missing: ${NEEDED}`]
+      : []),
     ...(hasEvents ? [] : [`SLACK_SIGNING_SECRET is missing: ${NEEDED}`]),
     ...((clientId === undefined) === (clientSecret === undefined)
       ? []
-      : [`${absent} is missing: sign-in with Slack needs both.`]),
+      : [`${absent} is missing: signing in and installing with Slack need both.`]),
   ];
 }
 

@@ -1,11 +1,14 @@
 import type { WebClientOptions } from "@slack/web-api";
 import type { FastifyPluginAsync } from "fastify";
 import type { Clock } from "../../core/basics/clock.ts";
+import type { SecretBox } from "../../core/basics/crypto.ts";
 import { defined } from "../../core/basics/defined.ts";
 import type { Log } from "../../core/basics/log.ts";
 import type { AdapterFacts } from "../../core/ports/adapter-facts.ts";
+import type { AppInstaller } from "../../core/ports/app-installer.ts";
 import type { Check } from "../../core/ports/check.ts";
 import type { SignInProvider } from "../../core/ports/sign-in-provider.ts";
+import type { AppInstallations } from "../../core/ports/stores/app-installations.ts";
 import type { ReceivedEvent, ThreadAdapter } from "../../core/ports/thread-adapter.ts";
 import type { ChoiceOption, ChoiceSearch } from "../../core/threads/inbox/environment-choice.ts";
 import type { PersonViews } from "../../core/threads/inbox/person-views.ts";
@@ -21,6 +24,7 @@ import { directOf, privateCommandOf } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { Ingest } from "./ingest.ts";
+import { Installs } from "./installs.ts";
 import { readFiles } from "./message-files.ts";
 import { namesIn } from "./names.ts";
 import { PACE } from "./pace.ts";
@@ -48,6 +52,9 @@ export interface SlackDeps {
   searchChoices(search: ChoiceSearch): Promise<readonly ChoiceOption[]>;
   /** What one person sees outside of threads. */
   readonly views: Pick<PersonViews, "form" | "home">;
+  /** Where installations are kept that administrators make. */
+  readonly installations?: AppInstallations;
+  readonly secrets?: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
   /** Used for every call to Slack instead of the global one. */
@@ -61,12 +68,19 @@ export interface SlackAdapter {
   readonly socketMode?: SocketMode;
   readonly checks: (facts: AdapterFacts) => readonly Check[];
   readonly signIn?: SignInProvider;
+  readonly installer?: AppInstaller;
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: It connects the parts of the adapter, a line or two for each.
 export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackAdapter {
   const { log } = deps;
-  const workspaces = new Workspaces(config, deps);
+  const { apiUrl, appToken, oauth, signingSecret } = config;
+  const { installations, secrets } = deps;
+  const installs =
+    oauth === undefined || installations === undefined || secrets === undefined
+      ? undefined
+      : new Installs({ apiUrl, oauth }, { ...deps, installations, secrets });
+  const workspaces = new Workspaces(config, { ...deps, ...defined({ tokens: installs }) });
   const of = (teamId: string) => workspaces.of({ teamId });
   const sessions = new Sessions(deps.clock);
   const events = new StoredEvents(config, { ...deps, workspaces });
@@ -128,7 +142,6 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     optionsOf: (request) => menuOptions(request, deps.searchChoices),
     shown: new Views({ workspaces, views: deps.views }),
   });
-  const { apiUrl, appToken, oauth, signingSecret } = config;
   const receiver =
     signingSecret === undefined ? undefined : new FastifyReceiver({ arrivals, signingSecret, log });
   const socketMode =
@@ -147,6 +160,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     ...defined({ routes: receiver?.routes, socketMode }),
     checks: (facts) =>
       slackChecks(config, { arrivals, facts, ingest, fetch: deps.fetch ?? globalThis.fetch }),
+    ...defined({ installer: installs }),
     ...defined({ signIn: oauth ? slackSignIn({ apiUrl, oauth }, { ...deps, workspaces }) : undefined }),
   };
 }

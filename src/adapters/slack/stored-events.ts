@@ -1,7 +1,7 @@
 import type { App, types } from "@slack/bolt";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import type { InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
-import { boltBody, causeOf, createApp, workspaceOf } from "./bolt-app.ts";
+import { boltBody, causeOf, createApp, removedFrom, workspaceOf } from "./bolt-app.ts";
 import type { ClientDeps } from "./client.ts";
 import { slashCommandOf, translateCommand } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
@@ -34,7 +34,7 @@ export class StoredEvents {
 
   constructor(
     config: Pick<SlackConfig, "apiUrl">,
-    { workspaces, ...deps }: ClientDeps & { readonly workspaces: Pick<Workspaces, "of"> },
+    { workspaces, ...deps }: ClientDeps & { readonly workspaces: Pick<Workspaces, "of" | "remove"> },
   ) {
     this.#app = createApp<EventContext>(
       async (body) => {
@@ -44,7 +44,7 @@ export class StoredEvents {
       config,
       deps,
     );
-    this.#listen();
+    this.#listen(workspaces);
   }
 
   /** Throws what a listener threw, or an AppError for another workspace. */
@@ -73,7 +73,7 @@ export class StoredEvents {
     return result ?? { kind: "ignored", reason: `Slack's ${name} means nothing to Errand.` };
   }
 
-  #listen(): void {
+  #listen(workspaces: Pick<Workspaces, "remove">): void {
     const app = this.#app;
     for (const type of ["app_mention", "message"] as const) {
       app.event(type, async ({ event, body, context: { bot, settle } }) =>
@@ -87,9 +87,13 @@ export class StoredEvents {
       settle(translateStop(event, bot)),
     );
     for (const type of REMOVALS) {
-      app.event(type, async ({ event, body, context: { settle } }) =>
-        settle(translateRemoval(event, body.team_id)),
-      );
+      app.event(type, async ({ event, body, context: { settle } }) => {
+        const translation = translateRemoval(event, removedFrom(body));
+        if (translation.kind === "removal") {
+          await workspaces.remove(translation.installation);
+        }
+        settle(translation);
+      });
     }
     app.action({ type: "block_actions" }, async ({ body, context: { bot, settle } }) =>
       settle(translateButton(body, bot)),

@@ -18,6 +18,8 @@ export interface WorkspaceTokens {
   tokenOf(address: WorkspaceAddress): Promise<string | undefined>;
   /** Whether any workspace has an installation. */
   isAny(): Promise<boolean>;
+  /** Slack says that the app was removed from this workspace or organization. */
+  remove(id: string): Promise<void>;
 }
 
 /** The app in one workspace. */
@@ -85,9 +87,10 @@ export class Workspaces {
     return (await this.#fixed.bot()).teamId === address.teamId ? this.#fixed : undefined;
   }
 
-  /** The next call looks the token up. */
-  forget({ teamId }: WorkspaceAddress): void {
-    this.#known.delete(teamId);
+  /** Slack says that the app was removed from this workspace or organization. Other processes learn it within a minute. */
+  async remove(id: string): Promise<void> {
+    await this.#deps.tokens?.remove(id);
+    this.#known.clear();
   }
 
   async #findStored(address: WorkspaceAddress): Promise<Workspace | undefined> {

@@ -60,7 +60,7 @@ export const PAGE_NAMES: readonly string[] = [
 const PATHS = PAGE_NAMES.map((name) => name.replace(/:\w+/, "[\\w-]{1,40}"));
 /** With a query, because the pages keep their filters in it. */
 const OUR_PAGES = new RegExp(
-  `^/(?:(?:runs|sessions)/${UUID}|device|${PATHS.join("|")})?(?:\\?[\\w.~%&=+:,@-]{0,500})?$`,
+  `^/(?:(?:runs|sessions)/${UUID}|device|setup/[\\w-]{1,40}/install|${PATHS.join("|")})?(?:\\?[\\w.~%&=+:,@-]{0,500})?$`,
 );
 
 /**

@@ -16,6 +16,7 @@ import type { Scope } from "../../../src/core/model/people/api-key.ts";
 import type { InstallationGuide } from "../../../src/core/model/people/installation.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import type { Run } from "../../../src/core/model/runs/run.ts";
+import type { AppInstaller } from "../../../src/core/ports/app-installer.ts";
 import type { Check } from "../../../src/core/ports/check.ts";
 import type { PubSub } from "../../../src/core/ports/pubsub.ts";
 import type { IdempotencyStore } from "../../../src/core/ports/stores/idempotency-store.ts";
@@ -66,6 +67,11 @@ export interface ApiHarnessOptions {
   readonly ready?: () => Promise<string | undefined>;
   /** Default: none. */
   readonly guides?: readonly InstallationGuide[];
+  /** The platforms whose workspaces administrators connect. Default: none. */
+  readonly installers?: (deps: {
+    readonly database: Database;
+    readonly secrets: SecretBox;
+  }) => readonly AppInstaller[];
   /** The checks of the doctor. Default: none. */
   readonly checks?: readonly Check[];
   readonly answers?: (answers: IdempotencyStore) => IdempotencyStore;
@@ -237,6 +243,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     formerHashers: formerSecrets.map(createKeyHasher),
     sessionSecret: secret,
     signInProviders: options.signInProviders ?? [],
+    installers: options.installers?.({ database, secrets }) ?? [],
     signInHelp: "Ask olga@acme.test.",
     publicUrl: options.publicUrl ?? (() => PUBLIC_URL),
     proveServer: () => undefined,

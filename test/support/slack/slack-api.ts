@@ -77,7 +77,7 @@ export class SlackApi {
     workspace: SlackWorkspace | undefined,
   ): Promise<FrontAnswer> {
     if (!workspace) {
-      return call.method.startsWith("oauth.") ? this.#forwardToFirst(request) : refusal(call);
+      return refusal(call);
     }
     const refused = checkCall(call, workspace);
     if (refused && refused !== "not_in_channel") {
@@ -117,14 +117,6 @@ export class SlackApi {
   #planError({ args }: ParsedCall): string | undefined {
     const isRefused = this.refusesPlans && args.blocks?.includes('"type":"plan"');
     return isRefused ? "invalid_blocks" : undefined;
-  }
-
-  #forwardToFirst(request: FrontRequest): Promise<FrontAnswer> {
-    const [first] = this.#workspaces;
-    if (!first) {
-      throw new Error("There is no workspace");
-    }
-    return first.call(request);
   }
 }
 

@@ -121,7 +121,8 @@ export class SlackWorkspace {
   readonly domain: string;
   readonly botId: string;
   readonly botUserId: string;
-  readonly botToken: string;
+  /** The bot's present token. */
+  botToken: string;
   /** What the bot was granted at the installation. */
   scopes: readonly string[] = BOT_SCOPES;
   /** What `users.info` says of users besides what emulate says, by user id: `is_restricted` and the like. */
@@ -180,6 +181,16 @@ export class SlackWorkspace {
 
   knowsToken(token: string): boolean {
     return this.#tokens.all().some((row) => row.token === token);
+  }
+
+  /** Replaces the bot's token, as token rotation does. The former one is refused at once. */
+  renewBotToken(): string {
+    const row = this.#tokens.all().find(({ token }) => token === this.botToken);
+    this.botToken = `xoxb-${this.teamId.slice(1)}-${randomPart()}`;
+    if (row !== undefined) {
+      this.#tokens.update(row.id, { token: this.botToken });
+    }
+    return this.botToken;
   }
 
   /** True when the bot would get `not_in_channel`: it has `chat:write` but not `chat:write.public`. */

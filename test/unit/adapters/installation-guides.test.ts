@@ -48,6 +48,7 @@ describe("the guide for Slack", () => {
     expect(http?.steps[0]?.snippets?.[0]?.text.match(/https:.*/g)).toEqual([
       `${PUBLIC_URL}/webhooks/slack`,
       `${PUBLIC_URL}/signin/slack/callback`,
+      `${PUBLIC_URL}/setup/slack/install/callback`,
       `${PUBLIC_URL}/webhooks/slack`,
       `${PUBLIC_URL}/webhooks/slack`,
       `${PUBLIC_URL}/webhooks/slack`,

@@ -32,7 +32,7 @@ describe("readSlackConfig", () => {
     expect(problems).toEqual([
       "SLACK_BOT_TOKEN: must be a bot token: those start with xoxb-",
       expect.stringMatching(/^SLACK_SIGNING_SECRET is missing/),
-      "SLACK_CLIENT_SECRET is missing: sign-in with Slack needs both.",
+      "SLACK_CLIENT_SECRET is missing: signing in and installing with Slack need both.",
     ]);
   });
 
@@ -67,7 +67,10 @@ describe("readSlackConfig", () => {
     const one = readSlackConfig({ ...BOTH, SLACK_CLIENT_SECRET: "shh" });
 
     expect(both.config?.oauth).toEqual({ clientId: "1.2", clientSecret: "shh" });
-    expect(one).toEqual({ problems: ["SLACK_CLIENT_ID is missing: sign-in with Slack needs both."] });
+    expect(readSlackConfig({ SLACK_SIGNING_SECRET: "s", ...client })).toMatchObject({ problems: [] });
+    expect(one).toEqual({
+      problems: ["SLACK_CLIENT_ID is missing: signing in and installing with Slack need both."],
+    });
   });
 
   test("an invalid address of the Web API is refused", () => {

@@ -45,6 +45,7 @@ function scene(botToken?: string): Scene {
           return tokens.get(address.teamId) ?? tokens.get(address.enterpriseId ?? "");
         },
         isAny: async () => tokens.size > 0,
+        remove: async (id) => void tokens.delete(id),
       },
     },
   );
@@ -134,8 +135,7 @@ describe("the workspaces of the app", () => {
     tokens.set("T2", "xoxb-1");
     await clock.advance(61_000);
     expect((await workspaces.of({ teamId: "T2" })).botToken).toBe("xoxb-1");
-    tokens.clear();
-    workspaces.forget({ teamId: "T2" });
+    await workspaces.remove("T2");
     await expect(workspaces.of({ teamId: "T2" })).rejects.toMatchObject(notInstalled);
   });
 
