@@ -35,6 +35,8 @@ export interface AdapterDeps {
   /** Where installations are kept that administrators make. */
   readonly installations: AppInstallations;
   readonly secrets: SecretBox;
+  /** The address of this server. */
+  readonly publicUrl: () => string;
   readonly clock: Clock;
   readonly log: Log;
 }

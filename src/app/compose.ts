@@ -367,7 +367,7 @@ function fromSecretKeys<T>(
 }
 
 async function createAdapters(
-  { config, logger }: Bootstrap,
+  { config, logger, publicUrl }: Bootstrap,
   { blobs, database, secrets, storage }: Stores,
   connection: AdapterConnection,
 ): Promise<ReadonlyMap<string, RunningAdapter>> {
@@ -376,6 +376,7 @@ async function createAdapters(
     log: plainLog(logger),
     installations: new PrismaAppInstallations({ database, clock: systemClock }),
     secrets,
+    publicUrl,
     accept: (event) => {
       const receivedAt = systemClock.now();
       return storage.inbox.put({ ...event, id: newId(receivedAt), receivedAt });

@@ -27,6 +27,7 @@ import { Ingest } from "./ingest.ts";
 import { Installs } from "./installs.ts";
 import { readFiles } from "./message-files.ts";
 import { namesIn } from "./names.ts";
+import { NotInstalled } from "./not-installed.ts";
 import { PACE } from "./pace.ts";
 import { isPublic } from "./provenance.ts";
 import { Sessions } from "./sessions.ts";
@@ -55,6 +56,8 @@ export interface SlackDeps {
   /** Where installations are kept that administrators make. */
   readonly installations?: AppInstallations;
   readonly secrets?: SecretBox;
+  /** The address of this server. */
+  readonly publicUrl?: () => string;
   readonly clock: Clock;
   readonly log: Log;
   /** Used for every call to Slack instead of the global one. */
@@ -139,6 +142,12 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     openDirect: async (command) => directOf(command, (await workspaces.of(command)).client),
     trigger: () => workspaces.trigger,
     learnTrigger: async (command) => (await workspaces.of(command)).bot(),
+    notInstalled: new NotInstalled({
+      ...deps,
+      apiUrl,
+      workspaces,
+      installUrl: installs && (() => `${deps.publicUrl?.() ?? ""}/setup/slack/install`),
+    }),
     optionsOf: (request) => menuOptions(request, deps.searchChoices),
     shown: new Views({ workspaces, views: deps.views }),
   });

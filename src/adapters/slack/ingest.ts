@@ -14,6 +14,7 @@ import { slackCodeOf } from "./errors.ts";
 import { FORM, NEW_RUN, SEND } from "./form-ids.ts";
 import { formEvent, problemsOf } from "./form-request.ts";
 import { isIrrelevant } from "./irrelevant-events.ts";
+import type { NotInstalled } from "./not-installed.ts";
 import { commandEvent, eventOf, type SlashCommand } from "./payload.ts";
 import type { Views } from "./views.ts";
 
@@ -35,6 +36,7 @@ export interface IngestDeps extends ClientDeps {
   openDirect(command: SlashCommand): Promise<unknown>;
   /** Answers a command that is not stored. */
   answer(name: PrivateCommandName, command: SlashCommand): Promise<string>;
+  readonly notInstalled: Pick<NotInstalled, "answerPress" | "textFor">;
   /** The options of a menu that Slack asks for. */
   optionsOf(request: unknown): Promise<readonly types.PlainTextOption[]>;
   readonly shown: Pick<Views, "openForm" | "openFormFor" | "publishHome">;
@@ -99,7 +101,7 @@ export class Ingest implements EventSink {
     }
     if (body.event === undefined || !isIrrelevant(body.event)) {
       Object.assign(facts, { deliveryId: event.deliveryId, name: event.name });
-      facts.isNew = await this.#store(event);
+      [facts.isNew] = await Promise.all([this.#store(event), this.#deps.notInstalled.answerPress(body)]);
     }
     await ack();
   }
@@ -187,6 +189,10 @@ export class Ingest implements EventSink {
     if (text.toLowerCase() === "help") {
       await this.#learnTrigger(command);
       return helpText(this.#deps.trigger());
+    }
+    const notInstalled = await this.#deps.notInstalled.textFor(command);
+    if (notInstalled !== undefined) {
+      return notInstalled;
     }
     try {
       const name = privateCommandIn(text);

@@ -122,23 +122,56 @@ describe("slash commands", () => {
     expect(await command("help")).toMatchObject({ text: expect.stringContaining("`@helper <task>`") });
   });
 
-  test("a command is refused in another workspace, and says so when Slack does not answer", async () => {
-    const again = { response_type: "ephemeral", text: expect.stringMatching(/Try it again/) };
+  test("a command says so when Slack does not answer", async () => {
     fixture.slack.faults.next({ method: "users.info", kind: "500" });
 
-    expect(await command("link")).toEqual(again);
-    await expect(
-      fixture.slack
-        .sendSlashCommand(fixture.url, {
-          command: "/errand",
-          text: "link",
-          user: fixture.slack.carol,
-          channel: "work",
-        })
-        .then((response) => response.json()),
-    ).resolves.toEqual(again);
+    expect(await command("link")).toEqual({
+      response_type: "ephemeral",
+      text: expect.stringMatching(/Try it again/),
+    });
 
     expect(fixture.commands).toEqual([]);
+  });
+
+  test.each(["link", "fix it"])(
+    "in a workspace without an installation, %j says whom to ask",
+    async (text) => {
+      expect(await command(text, fixture.slack.carol)).toEqual({
+        response_type: "ephemeral",
+        text: expect.stringMatching(/not connected with this workspace yet. Ask an administrator of Errand/),
+      });
+
+      expect([fixture.commands, fixture.inbox]).toEqual([[], []]);
+    },
+  );
+
+  test("in a workspace without an installation, a button says whom to ask, and is stored", async () => {
+    const { alice, carol, channel, otherWorkspace } = fixture.slack;
+    for (const [user, { id }] of [
+      [carol, otherWorkspace.channel("work")],
+      [alice, channel],
+    ] as const) {
+      const { ts } = await fixture.slack.postAs(user, { channel: id, text: "a card" });
+      const message = { channel: id, ts };
+      await fixture.slack.sendButton(fixture.url, { actionId: "cancel", value: "x", message, user });
+    }
+
+    expect(fixture.slack.responses().map(({ body }) => body)).toEqual([
+      {
+        response_type: "ephemeral",
+        replace_original: false,
+        text: expect.stringMatching(/not connected with this workspace yet/),
+      },
+    ]);
+    expect(fixture.inbox).toHaveLength(2);
+  });
+
+  test("while Slack does not say whose token it is, a task is stored", async () => {
+    fixture.slack.faults.next({ method: "auth.test", kind: "500" });
+
+    expect(await command("fix it")).toMatchObject({ text: expect.stringMatching(/direct conversation/) });
+
+    expect(fixture.inbox).toHaveLength(1);
   });
 
   test("a task starts a run in the direct conversation of the author and the bot", async () => {
