@@ -34,10 +34,11 @@ export const UNAPPROVED = "Waiting for approval";
  * about once a minute, so it has no seconds.
  */
 export function figures({ costUsd, elapsedSeconds: elapsed, state, turn }: RunCard): string[] {
-  const shown = state === "INPROGRESS" && elapsed !== undefined ? elapsed - (elapsed % 60) : elapsed;
+  const lasts = state === "INPROGRESS" && elapsed !== undefined;
+  const shown = lasts ? elapsed - (elapsed % 60) || undefined : elapsed;
   return [
     ...(turn === 0 ? [] : [`turn ${turn}`]),
-    ...(shown === undefined || shown === 0 ? [] : [durationWords(shown)]),
+    ...(shown === undefined ? [] : [durationWords(shown)]),
     ...(costUsd === undefined ? [] : [`$${costUsd.toFixed(2)}`]),
   ];
 }

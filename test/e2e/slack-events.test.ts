@@ -184,7 +184,10 @@ describe("a person who may do nothing here", () => {
     const { appMention } = await slack.mention(slack.alice, { channel: "work", text: "say hello" });
     await fixture.sendSlack(appMention, { workspace: slack.otherWorkspace });
     const [foreign] = await newestResults(1);
-    expect(foreign).toMatchObject({ disposition: "failed", reason: expect.stringMatching(/not set up/) });
+    expect(foreign).toMatchObject({
+      disposition: "failed",
+      reason: expect.stringMatching(/not installed in this Slack workspace/),
+    });
 
     const { appMention: first } = await slack.mention(slack.bob, { channel: "work", text: "status" });
     await fixture.sendSlack(first);

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../../../src/core/basics/ids.ts";
 import { renewalOwner } from "../../../src/core/model/people/sign-in.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import { credentialsOwner } from "../../../src/core/ports/stores/app-installations.ts";
 import { type SealedValueStore, SecretKeyRotation } from "../../../src/core/upkeep/secret-key-rotation.ts";
+import { PrismaAppInstallations } from "../../../src/storage/app-installations.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { PrismaSealedValueStore } from "../../../src/storage/sealed-value-store.ts";
@@ -58,6 +60,7 @@ async function sealEverywhere(): Promise<SealedEverywhere> {
   await write("/routing-rules", { name, config: { mcp_servers: SERVERS } });
   await write("/identities", { name, mcp_servers: SERVERS });
   await sealRenewal();
+  await sealCredentials();
   const run = await createRun(before, { config: { mcp_servers: SERVERS } });
   return { run, headers, webhook: webhook.body };
 }
@@ -72,6 +75,14 @@ async function sealRenewal(): Promise<void> {
     { id, teamId, principalId, method: "oidc", ...times },
     { tokenHash: randomUUID(), sealedRenewal: before.secrets.seal("in the clear", renewalOwner(id)) },
   );
+}
+
+/** The tokens of an app in a workspace that installed it. */
+async function sealCredentials(): Promise<void> {
+  const address = { adapter: "slack", externalId: randomUUID() };
+  const sealed = before.secrets.seal("in the clear", credentialsOwner(address));
+  const installations = new PrismaAppInstallations({ database, clock: before.clock });
+  expect(await installations.connect({ ...address, sealed }, FIRST_TEAM)).toBe(true);
 }
 
 /** The columns that contain a value under the key of this harness. */

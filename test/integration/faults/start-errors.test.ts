@@ -78,7 +78,7 @@ describe("a failing start prints one line per problem, all of them, and exits wi
     const { exitCode, lines } = await startExpectingFailure({ SLACK_BOT_TOKEN: `xoxb-${SECRET}` });
 
     expect(lines).toEqual([
-      "SLACK_SIGNING_SECRET is missing: Slack needs SLACK_BOT_TOKEN, and SLACK_SIGNING_SECRET or SLACK_APP_TOKEN.",
+      "SLACK_SIGNING_SECRET is missing: Slack needs SLACK_BOT_TOKEN, or SLACK_CLIENT_ID and SLACK_CLIENT_SECRET; and SLACK_SIGNING_SECRET or SLACK_APP_TOKEN.",
     ]);
     expect(exitCode).toBe(1);
   });
