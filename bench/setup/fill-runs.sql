@@ -3,7 +3,7 @@
 INSERT INTO runs (
   id, team_id, title, prompt, source, creator_id, team_owned, config, agent, metadata, metadata_pairs, config_name,
   model_id, environment_id, skill, schedule_id, artifact_types, ancestor_ids, conversation_id, session_id, provenance,
-  created_at, updated_at, state, started_at, ended_at, turn, attempt, last_seq
+  created_at, updated_at, state, state_since, started_at, ended_at, turn, attempt, last_seq
 )
 SELECT
   id, team_id, title,
@@ -26,7 +26,7 @@ SELECT
   CASE WHEN n % 20 = 0 THEN ARRAY[pg_temp.run_id(n / 40 * 40 + 1, {rows})] ELSE '{}'::uuid[] END,
   md5('conversation' || n)::uuid, md5('session' || n)::uuid,
   jsonb_build_object('integration', lower(source), 'actor', jsonb_build_object('id', n % 200)),
-  created_at, least(created_at + by_length * interval '2 hours', now()), state,
+  created_at, least(created_at + by_length * interval '2 hours', now()), state, created_at + interval '1 second',
   created_at + interval '2 seconds',
   CASE WHEN state IN ('SUCCEEDED', 'FAILED', 'ERROR', 'CANCELLED') THEN created_at + interval '5 minutes' END,
   1, 1, 12
