@@ -78,11 +78,11 @@ function withoutSpans(paragraph: string): string {
   const lastOf = new Map(marks.map(({ index, length }) => [length, index]));
   let masked = "";
   let end = 0;
-  for (const [number, { index, length }] of marks.entries()) {
+  for (const { index, length } of marks) {
     if (index < end || lastOf.get(length) === index) {
       continue;
     }
-    const close = marks.slice(number + 1).find((other) => other.length === length);
+    const close = marks.find((other) => other.index > index && other.length === length);
     const closeEnd = (close?.index ?? index) + length;
     masked += paragraph.slice(end, index) + blank(paragraph.slice(index, closeEnd));
     end = closeEnd;

@@ -28,7 +28,7 @@ const name = fc
 
 const skipped = reasonToSkipGit();
 describe.skipIf(skipped !== undefined)(`names of branches${skipped ? ` (${skipped})` : ""}`, () => {
-  test("exactly the names that git takes are names of branches, but for a leading dash", () => {
+  test("the names of branches are the names that git takes, except those with a leading dash", () => {
     const names = fc.sample(name, { numRuns: NAMES, seed: 37 });
 
     const { stdout } = spawnSync("bash", ["-c", SCRIPT], { input: names.map((one) => `${one}\0`).join("") });
