@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { MessageFile } from "../../core/ports/thread-adapter.ts";
-import { contentOf } from "./message-content.ts";
+import { contentOf, forwardedFiles } from "./message-content.ts";
 
 /** A message that a user posted or edited, in the same shape for `app_mention` and `message` events. */
 export interface IncomingMessage {
@@ -129,7 +129,7 @@ function ofEdit(edit: z.infer<typeof editedSchema>): IncomingMessage {
 }
 
 function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof channelSchema>) {
-  const { words: text, attached, files } = contentOf(message);
+  const { words: text, attached } = contentOf(message);
   return {
     channel: event.channel,
     channelType: event.channel_type,
@@ -140,7 +140,7 @@ function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof 
     botId: message.bot_id || undefined,
     text,
     attached,
-    files: [...(message.files ?? []).map(fileOf), ...files.map(parseFile)],
+    files: [...(message.files ?? []).map(fileOf), ...forwardedFiles(message).map(parseFile)],
   };
 }
 

@@ -166,10 +166,13 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   socketMode?.init(ingest);
   return {
     adapter,
-    ...defined({ routes: receiver?.routes, socketMode }),
     checks: (facts) =>
       slackChecks(config, { arrivals, facts, ingest, fetch: deps.fetch ?? globalThis.fetch }),
-    ...defined({ installer: installs }),
-    ...defined({ signIn: oauth ? slackSignIn({ apiUrl, oauth }, { ...deps, workspaces }) : undefined }),
+    ...defined({
+      routes: receiver?.routes,
+      socketMode,
+      installer: installs,
+      signIn: oauth ? slackSignIn({ apiUrl, oauth }, { ...deps, workspaces }) : undefined,
+    }),
   };
 }

@@ -132,7 +132,7 @@ export class Installs implements WorkspaceTokens, AppInstaller {
     return new Promise((resolve, reject) => {
       this.#provider({ by, redirectUri })
         .handleCallback(request, new ServerResponse(request), {
-          success: ({ enterprise, team }) => resolve(plainName((team ?? enterprise)?.name ?? "") ?? "Slack"),
+          success: ({ enterprise, team }) => resolve(plainName((team ?? enterprise)?.name ?? "") || "Slack"),
           failure: (error) => reject(error instanceof AppError ? error : notCompleted(error)),
         })
         .catch(reject);

@@ -21,7 +21,7 @@ export function mentionedUsers(text: string): readonly string[] {
   return [...new Set(Array.from(withoutQuotes(text).matchAll(USER_MENTION), ([, id = ""]) => id))];
 }
 
-/** A quote is somebody else's text: one line, or after three signs all that follows. */
+/** A quote is the text of another author: one line, or after three signs all that follows. */
 function withoutQuotes(text: string): string {
   return text.replace(/^&gt;&gt;&gt;[\s\S]*/m, "").replace(/^&gt;.*$/gm, "");
 }
@@ -40,9 +40,10 @@ export function withoutMention(text: string, bot: Pick<Bot, "name" | "userId">):
   const mention = `<@${bot.userId}(?:\\|[^<>]*)?>`;
   const leading = new RegExp(`^((?:&gt;.*\\n|[ \\t]*\\n)*)[ \\t]*(?:${mention}[,:]?[ \\t]*)+`);
   const trailing = new RegExp(`(?<=[ \\t])${mention}[ \\t]*$`);
-  const words = readableText(text.replace(leading, "$1"), bot);
-  const alone = readableText(text.replace(trailing, ""), bot);
-  return alone !== words && parseCommand({ text: alone }).kind !== "work" ? alone : words;
+  const words = text.replace(leading, "$1");
+  const alone = words.replace(trailing, "");
+  const isControlWord = alone !== words && parseCommand({ text: readableText(alone, bot) }).kind !== "work";
+  return readableText(isControlWord ? alone : words, bot);
 }
 
 /** The text without Slack's markup and escapes: https://docs.slack.dev/messaging/formatting-message-text */

@@ -6,8 +6,6 @@ export interface MessageContent {
   readonly words: string;
   /** What is attached to it, each with a heading: forwarded messages, cards of apps, previews of links. Anybody's text. */
   readonly attached: readonly string[];
-  /** The files of forwarded messages, as Slack describes them. */
-  readonly files: readonly unknown[];
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -33,8 +31,13 @@ export function contentOf({ text, blocks, attachments, bot_id: botId }: MessageP
   return {
     words: cutText(wordsOf(summary, listOf(blocks), Boolean(botId)), CHARACTERS_MAX),
     attached: attached.map((one) => cutText(attachmentText(one), CHARACTERS_MAX)),
-    files: attached.flatMap((one) => (isForwarded(one) ? listOf(one.files) : [])),
   };
+}
+
+/** The files of the messages that a message forwards, as Slack describes them. */
+export function forwardedFiles({ attachments }: Pick<MessageParts, "attachments">): readonly unknown[] {
+  const attached = listOf(attachments).slice(0, ATTACHMENTS_MAX).map(objectOf);
+  return attached.filter(isForwarded).flatMap(({ files }) => listOf(files));
 }
 
 /** The name of a person or channel, which its owner chose: one line that mentions and links nothing. */
@@ -220,11 +223,11 @@ function cardOf({ author_name: author, service_name: service, from_url: url }: J
 }
 
 /** Lines are indented, so that a text cannot pass for the heading of another one. */
-function indented(text: string): string {
+export function indented(text: string): string {
   return text.replace(/^/gm, "    ");
 }
 
-function lines(parts: readonly string[]): string {
+export function lines(parts: readonly string[]): string {
   return parts.filter((part) => part !== "").join("\n");
 }
 

@@ -13,7 +13,7 @@ import { callSlack } from "./client.ts";
 import type { Bot } from "./identity.ts";
 import { parseFile } from "./incoming-message.ts";
 import { hasMention, readableText, withoutMention } from "./mention.ts";
-import { contentOf, plainName } from "./message-content.ts";
+import { contentOf, forwardedFiles, indented, lines, plainName } from "./message-content.ts";
 import { userNames } from "./names.ts";
 
 type ThreadMessage = NonNullable<ConversationsRepliesResponse["messages"]>[number] & { readonly ts: string };
@@ -228,8 +228,7 @@ function quoted(message: ThreadMessage, { bot, names, until }: Quoting): string 
   const files = filesOf(message).map(({ name }) => `[file: ${name}]`);
   const isLater = message.edited?.ts !== undefined && message.edited.ts > until;
   const words = isLater ? "[changed after the request, so its words are left out]" : wordsOf(message, bot);
-  const text = [words, ...files].filter((part) => part !== "").join("\n");
-  const quote = `${author}:\n${text.replace(/^/gm, "    ")}`;
+  const quote = `${author}:\n${indented(lines([words, ...files]))}`;
   return quote.length > MESSAGE_CHARACTERS_MAX
     ? `${quote.slice(0, MESSAGE_CHARACTERS_MAX - CUT.length).toWellFormed()}${CUT}`
     : quote;
@@ -238,12 +237,11 @@ function quoted(message: ThreadMessage, { bot, names, until }: Quoting): string 
 function wordsOf(message: ThreadMessage, bot: Bot): string {
   // The bot's own cards have buttons and figures that are old by now.
   const { words, attached } = contentOf(isOwn(message, bot) ? { text: message.text } : message);
-  const parts = [withoutMention(words, bot), ...attached.map((one) => readableText(one, bot))];
-  return parts.filter((part) => part !== "").join("\n");
+  return lines([withoutMention(words, bot), ...attached.map((one) => readableText(one, bot))]);
 }
 
 function filesOf(message: ThreadMessage): readonly MessageFile[] {
-  return [...(message.files ?? []), ...contentOf(message).files].map(parseFile);
+  return [...(message.files ?? []), ...forwardedFiles(message)].map(parseFile);
 }
 
 function authorOf(

@@ -16,6 +16,7 @@ describe("withoutMention", () => {
     ["in the middle it is a word", "I think <@U0BOT>'s change is fine", "I think @errand's change is fine"],
     ["at the end it is a word", "who is <@U0BOT>", "who is @errand"],
     ["behind a control word it goes", "stop <@U0BOT>", "stop"],
+    ["before and behind a control word", "<@U0BOT> stop <@U0BOT>", "stop"],
     ["twice before the words", "<@U0BOT> <@U0BOT>: fix it", "fix it"],
     ["after a quote", "&gt; it fails\n<@U0BOT> fix it", "> it fails\nfix it"],
     ["also alone", "<@U0BOT>", ""],

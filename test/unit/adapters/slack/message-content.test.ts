@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readableText } from "../../../../src/adapters/slack/mention.ts";
-import { contentOf, plainName } from "../../../../src/adapters/slack/message-content.ts";
+import { contentOf, forwardedFiles, plainName } from "../../../../src/adapters/slack/message-content.ts";
 
 const bot = { userId: "U0BOT", name: "errand" };
 const plain = (text: string) => ({ type: "plain_text", text });
@@ -239,7 +239,7 @@ describe("the attachments of a message", () => {
   test("the files of a forwarded message are files, those of other attachments are not", () => {
     const files = [{ id: "F1", name: "a.png" }];
 
-    expect(contentOf({ attachments: [{ is_share: true, files }, { files: [{ id: "F2" }] }] }).files).toEqual(
+    expect(forwardedFiles({ attachments: [{ is_share: true, files }, { files: [{ id: "F2" }] }] })).toEqual(
       files,
     );
   });
@@ -258,6 +258,8 @@ test("a hostile message is read within limits", () => {
   expect(attached.join("").length).toBeLessThan(20 * 17_000);
   for (const shape of [null, 7, "x", [], [null], [[]], { a: 1 }, [{ elements: 7, text: [null] }]]) {
     expect(() => contentOf({ text: shape, blocks: shape, attachments: shape })).not.toThrow();
+    expect(() => forwardedFiles({ attachments: shape })).not.toThrow();
+    expect(() => forwardedFiles({ attachments: [{ is_share: true, files: shape }] })).not.toThrow();
     expect(() =>
       contentOf({
         attachments: [{ is_share: true, files: shape, fields: shape, message_blocks: shape, blocks: shape }],
