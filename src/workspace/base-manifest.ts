@@ -2,6 +2,7 @@ import type { Stats } from "node:fs";
 import { lstat, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { isMissing } from "./file-trees.ts";
 import { WRITABLE_FOLDERS } from "./run-directory.ts";
 import { clonedRepository } from "./workspace-record.ts";
 
@@ -56,7 +57,7 @@ export async function findManifest(runPath: string): Promise<BaseManifest | unde
   try {
     return baseManifest.parse(JSON.parse(await readFile(join(runPath, FILE), "utf8")));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+    if (isMissing(error)) {
       return undefined;
     }
     throw error;

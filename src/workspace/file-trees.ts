@@ -5,17 +5,24 @@ const REMOVE_MS = 600_000;
 
 /**
  * Also removes read-only directories, such as those of Go's module cache, and paths that are too long for one call of the
- * system. The programs do not follow links.
+ * system. The programs do not follow links. Node's `rm` is not tried first: after its first error it goes on removing
+ * other entries, and the programs would meet them.
  */
 export async function removeTree(path: string): Promise<void> {
+  const options = { timeoutMs: REMOVE_MS };
+  const remove = () => runProgram("rm", ["-rf", "--", path], options);
+  // Most calls are for paths where nothing is left from a former try: they start no program.
+  const found = await lstat(path).catch((error: unknown) => (isMissing(error) ? undefined : error));
+  if (found === undefined) {
+    return;
+  }
   try {
-    await rm(path, { recursive: true, force: true });
+    await remove();
   } catch {
-    const options = { timeoutMs: REMOVE_MS };
     if ((await lstat(path)).isDirectory()) {
       await runProgram("chmod", ["-R", "u+rwx", "--", path], options);
     }
-    await runProgram("rm", ["-rf", "--", path], options);
+    await remove();
   }
 }
 
@@ -38,6 +45,11 @@ export async function makeDirectory(path: string): Promise<void> {
   }
   await mkdir(path, { recursive: true, mode: 0o700 });
   await chmod(path, 0o700);
+}
+
+/** Whether an error of the system says that nothing has this path. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /** Whether it is a plain name without path components. */

@@ -5,7 +5,7 @@ import { parseRunId, type RunId } from "../core/basics/ids.ts";
 import type { Log } from "../core/basics/log.ts";
 import type { DiskUse } from "../core/model/workers/worker.ts";
 import { diskSizeOf, freeBytesOf } from "./disk.ts";
-import { removeTree } from "./file-trees.ts";
+import { isMissing, removeTree } from "./file-trees.ts";
 
 /** Prepared environments are not used when they are older. */
 const ENVIRONMENT_MS = 24 * 3_600_000;
@@ -230,7 +230,7 @@ async function listByUse(
 /** Can be repeated. */
 async function moveAway(path: string, place: string): Promise<void> {
   await rename(path, place).catch((error) => {
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) {
+    if (!isMissing(error)) {
       throw error;
     }
   });

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import type { Log } from "../core/basics/log.ts";
 import type { Preparation } from "../core/ports/workspace-provider.ts";
-import { copyInto, removeTree } from "./file-trees.ts";
+import { copyInto, isMissing, removeTree } from "./file-trees.ts";
 import { WRITABLE_FOLDERS } from "./run-directory.ts";
 import { type ClonedRepository, readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 import { findWritten, rewrite } from "./written-paths.ts";
@@ -135,7 +135,7 @@ export class PreparedEnvironments {
         return known;
       }
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+      if (isMissing(error)) {
         return undefined;
       }
       this.#log.warn("prepared_environment.broken", { entry, error });

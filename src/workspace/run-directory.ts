@@ -10,7 +10,7 @@ import {
   type WorkspacePaths,
 } from "../core/model/workspaces/workspace.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
-import { removeTree } from "./file-trees.ts";
+import { isMissing, removeTree } from "./file-trees.ts";
 import type { DirectoryQuota } from "./project-quota.ts";
 import { readRecord, type WorkspaceRecord, writeRecord } from "./workspace-record.ts";
 
@@ -157,8 +157,4 @@ async function workingDirectory(
   const place = join(directory, only.folder);
   const found = await lstat(place).catch(() => undefined);
   return found?.isDirectory() ? place : directory;
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

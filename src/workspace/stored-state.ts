@@ -4,6 +4,7 @@ import { readFile, realpath, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { identityOf, isUnchanged, listGone } from "./base-manifest.ts";
+import { isMissing } from "./file-trees.ts";
 import { isTooDeep, OpenDirectory } from "./open-directory.ts";
 import { WRITABLE_FOLDERS } from "./run-directory.ts";
 
@@ -57,7 +58,7 @@ export async function findStoredState(runPath: string): Promise<StoredState | un
   try {
     return storedState.parse(JSON.parse(await readFile(join(runPath, FILE), "utf8")));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+    if (isMissing(error)) {
       return undefined;
     }
     throw error;

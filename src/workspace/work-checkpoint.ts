@@ -9,7 +9,7 @@ import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { LIST_BYTES, RESTORE_WORK, SAVE_WORK } from "./changes/change-scripts.ts";
 import { inputsOf } from "./changes/given-state.ts";
 import { runScript, type ScriptEnd } from "./changes/sandboxed-script.ts";
-import { removeTree } from "./file-trees.ts";
+import { isMissing, removeTree } from "./file-trees.ts";
 import { type ArchiveLimits, packDirectory } from "./pack-directory.ts";
 import { type ClonedRepository, RECORD, readRecord } from "./workspace-record.ts";
 
@@ -130,7 +130,7 @@ export async function findWork(directory: string): Promise<Work | undefined> {
   try {
     return work.parse(JSON.parse(await readFile(join(directory, WORK), "utf8")));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+    if (isMissing(error)) {
       return undefined;
     }
     throw error;
@@ -175,7 +175,7 @@ export async function applyWork(
 export async function listOmitted(directory: string, { repositories }: Work): Promise<readonly string[]> {
   const missing: string[] = [];
   for (const path of repositories.flatMap(({ omitted }) => omitted)) {
-    if (await isMissing(directory, path)) {
+    if (await isPathMissing(directory, path)) {
       missing.push(path);
     }
   }
@@ -183,7 +183,7 @@ export async function listOmitted(directory: string, { repositories }: Work): Pr
 }
 
 /** Git makes an empty directory for a repository inside another one. What is behind a link is not in the workspace. */
-async function isMissing(root: string, path: string): Promise<boolean> {
+async function isPathMissing(root: string, path: string): Promise<boolean> {
   const parts = path.split("/").filter((part) => part !== "");
   for (const [index, part] of parts.entries()) {
     const place = join(root, ...parts.slice(0, index + 1));

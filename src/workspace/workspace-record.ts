@@ -3,6 +3,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { Preparation } from "../core/ports/workspace-provider.ts";
+import { isMissing } from "./file-trees.ts";
 
 /**
  * Stored outside of the directories that a sandbox may write to, so that its statements about repositories can be
@@ -57,7 +58,7 @@ export async function readRecord(directory: string): Promise<WorkspaceRecord> {
   try {
     return workspaceRecord.parse(JSON.parse(await readFile(join(directory, RECORD), "utf8")));
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+    if (isMissing(error)) {
       return workspaceRecord.parse({});
     }
     throw error;

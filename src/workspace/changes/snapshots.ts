@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { removeTree } from "../file-trees.ts";
+import { isMissing, removeTree } from "../file-trees.ts";
 
 const FILE = "marks.json";
 const snapshots = z.record(z.string(), z.string().regex(/^[0-9a-f]{40,64}$/));
@@ -49,7 +49,7 @@ export class Snapshots {
     try {
       return snapshots.parse(JSON.parse(await readFile(join(this.#path, FILE), "utf8")));
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+      if (isMissing(error)) {
         return {};
       }
       throw error;

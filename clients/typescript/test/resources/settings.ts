@@ -120,11 +120,14 @@ export function describeSettings(fixture: () => ResourcesFixture): void {
       });
       await client.runs.waitForCompletion(run_id);
 
-      const { deliveries } = await client.runs.webhookDeliveries(run_id);
-      const [delivery] = deliveries;
-      const replayed = await client.runs.replayWebhookDelivery(run_id, delivery?.id ?? "");
+      // A delivery is stored after the run has its state.
+      const delivery = await waitFor(
+        async () => (await client.runs.webhookDeliveries(run_id)).deliveries[0],
+        { what: "a delivery" },
+      );
+      const replayed = await client.runs.replayWebhookDelivery(run_id, delivery.id);
 
-      expect(replayed.id).toBe(delivery?.id);
+      expect(replayed.id).toBe(delivery.id);
     });
   });
 }
