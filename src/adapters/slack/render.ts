@@ -229,6 +229,7 @@ function renderCard(card: RunCard, marker: Marker, asked?: AskedMessage): Render
   const [emoji, words] = headingOf(card);
   const title = defuseLine(`${emoji} ${withoutMarkup(card.title)}`, MAX_HEADER);
   const lines = planLines(card, (text) => defuseLine(text, MAX_STEP)).join("\n");
+  const message = endMessage(card);
   // The newest step of a run that asks is what it asks about.
   const step =
     card.step === undefined || asked !== undefined ? "" : `Now: ${defuseLine(card.step, MAX_STEP)}`;
@@ -242,7 +243,7 @@ function renderCard(card: RunCard, marker: Marker, asked?: AskedMessage): Render
         : context([link(card.pullRequest, "Pull request"), ...pullRequestWords(card)].join(" · ")),
       plan,
       step === "" ? undefined : plainContext(step),
-      card.message === undefined ? undefined : plainSection(card.message),
+      message === undefined ? undefined : plainSection(message),
       ...(asked === undefined ? questionBlocks(card) : [context(askedLine(asked))]),
       ...approvalBlocks(card),
       actions(card, asked),
@@ -252,7 +253,7 @@ function renderCard(card: RunCard, marker: Marker, asked?: AskedMessage): Render
   const pullRequest = [card.pullRequest, ...pullRequestWords(card)].filter(Boolean).join(" · ");
   const facts = [figures(card).join(" · "), where, pullRequest, lines, step];
   const said = [
-    card.message,
+    message,
     asked === undefined ? (card.question?.text ?? card.question?.title) : askedLine({ link: undefined }),
     card.approval?.text,
     ...facts,
@@ -270,6 +271,11 @@ function renderCard(card: RunCard, marker: Marker, asked?: AskedMessage): Render
       max: MAX_PLAIN_CARD,
     }),
   });
+}
+
+/** Undefined if it only names the pull request, which has a line of its own. */
+function endMessage({ message, pullRequest }: RunCard): string | undefined {
+  return pullRequest !== undefined && message?.endsWith(pullRequest) ? undefined : message;
 }
 
 function headingOf(card: RunCard): readonly [emoji: string, words: string] {

@@ -16,7 +16,11 @@ import { hasMention, readableText, withoutMention } from "./mention.ts";
 import { contentOf, forwardedFiles, indented, lines, plainName } from "./message-content.ts";
 import { userNames } from "./names.ts";
 
-type ThreadMessage = NonNullable<ConversationsRepliesResponse["messages"]>[number] & { readonly ts: string };
+type ThreadMessage = NonNullable<ConversationsRepliesResponse["messages"]>[number] & {
+  readonly ts: string;
+  /** The name of an incoming webhook. */
+  readonly username?: string;
+};
 
 const MESSAGES_MAX = 50;
 const CHARACTERS_MAX = 16_000;
@@ -245,11 +249,12 @@ function filesOf(message: ThreadMessage): readonly MessageFile[] {
 }
 
 function authorOf(
-  { bot_id: botId, bot_profile: profile, user = "" }: ThreadMessage,
+  { bot_id: botId, bot_profile: profile, user = "", username = "" }: ThreadMessage,
   names: Quoting["names"],
 ): string {
   if (botId !== undefined) {
-    return `the app ${plainName(profile?.name ?? "")} (${botId})`;
+    const name = plainName(profile?.name ?? username);
+    return name === "" ? `an app (${botId})` : `the app ${name} (${botId})`;
   }
   const name = names.get(user);
   return name === undefined ? user : `${name} (${user})`;

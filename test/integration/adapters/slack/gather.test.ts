@@ -347,7 +347,7 @@ describe("a thread that begins with the post of an app", () => {
     const { context } = await gather(await mentionIn(ts, "investigate this alert"));
 
     expect(context?.split("\n").slice(1)).toEqual([
-      "the app  (B0SENTRY):",
+      "an app (B0SENTRY):",
       "    New issue",
       "    Attached:",
       "        TypeError in checkout",

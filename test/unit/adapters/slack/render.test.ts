@@ -253,6 +253,17 @@ describe("a card", () => {
     ]);
   });
 
+  test("its pull request is there once, also when the run ended with it", () => {
+    const pullRequest = "https://github.example/acme/web/pull/1";
+    const card = aCard({ state: "SUCCEEDED", pullRequest, message: `Its pull request: ${pullRequest}` });
+
+    const { blocks, plainText } = render({ kind: "card", card });
+
+    expect([JSON.stringify(blocks), plainText].map((text) => text.split(pullRequest).length - 1)).toEqual([
+      1, 1,
+    ]);
+  });
+
   test("its plain text is short enough for an edit, and keeps the link", () => {
     const { plainText } = render({ kind: "card", card: aCard({ message: "word ".repeat(4_000) }) });
 
