@@ -33,8 +33,14 @@ export class SlackThread {
   }
 
   /** Posts a mention by Alice without delivering its events to the service. */
-  static async post(fixture: Fixture, text: string, channel = "work"): Promise<SlackThread> {
-    return new SlackThread(fixture, await fixture.slack.mention(fixture.slack.alice, { channel, text }));
+  static async post(
+    fixture: Fixture,
+    text: string,
+    channel = "work",
+    threadTs?: string,
+  ): Promise<SlackThread> {
+    const { slack } = fixture;
+    return new SlackThread(fixture, await slack.mention(slack.alice, { channel, text, threadTs }));
   }
 
   private constructor(fixture: Fixture, mention: Mention) {
@@ -44,6 +50,11 @@ export class SlackThread {
 
   get root(): PostedMessage {
     return this.mention.posted;
+  }
+
+  /** The first message of the thread. */
+  get ts(): string {
+    return this.root.threadTs ?? this.root.ts;
   }
 
   async deliver(event: SlackEvent): Promise<void> {
@@ -142,7 +153,7 @@ export class SlackThread {
   /** The bot's messages, oldest first. */
   get messages(): SlackMessage[] {
     const { slack } = this.#fixture;
-    const all = slack.threadMessages(this.root.channel.id, this.root.ts);
+    const all = slack.threadMessages(this.root.channel.id, this.ts);
     return all.filter(({ userId }) => userId === slack.botUserId);
   }
 
@@ -201,7 +212,7 @@ export class SlackThread {
   }
 
   get #place(): { readonly channel: string; readonly threadTs: string } {
-    return { channel: this.root.channel.id, threadTs: this.root.ts };
+    return { channel: this.root.channel.id, threadTs: this.ts };
   }
 
   #told(): string {

@@ -16,6 +16,7 @@ export interface EmulateCollection<Row> {
 
 interface EmulateStore {
   collection<Row>(name: string): EmulateCollection<Row>;
+  setData(name: string, value: unknown): void;
 }
 
 interface EmulateInternals {

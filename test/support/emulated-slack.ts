@@ -4,6 +4,7 @@ import { asRecord, type JsonRecord } from "./json.ts";
 import { SlackApi, type SlackCall } from "./slack/slack-api.ts";
 import { SlackDialogs } from "./slack/slack-dialogs.ts";
 import * as events from "./slack/slack-events.ts";
+import { readManifest } from "./slack/slack-manifest.ts";
 import { SlackOauth } from "./slack/slack-oauth.ts";
 import { SlackOpenid } from "./slack/slack-openid.ts";
 import { type SlackDelivery, sendSlackForm, sendSlackJson } from "./slack/slack-sender.ts";
@@ -95,6 +96,8 @@ export class EmulatedSlack {
   readonly #workspaces: readonly SlackWorkspace[];
   readonly #files = new Map<string, { readonly mimetype: string; readonly bytes: Buffer }>();
   readonly #moved = new Map<string, string>();
+  /** The events of the manifest. Undefined: all. */
+  #subscribed: readonly string[] | undefined;
   readonly #responses: { readonly url: string; readonly body: JsonRecord }[] = [];
 
   constructor(front: FrontServer, app: SlackApp, workspaces: readonly [SlackWorkspace, SlackWorkspace]) {
@@ -253,7 +256,23 @@ export class EmulatedSlack {
     return events.botMessageEvent(this.workspace, this.app, this.workspace.channel(channel), ts);
   }
 
+  /** Creates the app from its manifest and installs it in the main workspace, as the pages of Slack do. */
+  installFrom(manifest: unknown): void {
+    const { events: subscribed, scopes } = readManifest(manifest);
+    this.#subscribed = subscribed;
+    this.workspace.grant(scopes);
+  }
+
+  /** `/invite @errand` of a member of the channel. */
+  async inviteBot(user: SlackUser, { id: channel }: SlackChannel): Promise<void> {
+    const args = { channel, users: this.workspace.botUserId };
+    await this.workspace.callAs(user.token, "conversations.invite", args);
+  }
+
   sendEvent(url: string, event: events.SlackEvent, options: SendOptions = {}): Promise<Response> {
+    if (this.#subscribed?.includes(events.subscriptionOf(event)) === false) {
+      throw new Error(`The app does not subscribe to ${events.subscriptionOf(event)}.`);
+    }
     const workspace = options.workspace ?? this.#workspaceOfEvent(event);
     return sendSlackJson(
       url,

@@ -30,6 +30,18 @@ export function appMentionEvent(message: PostedMessage): SlackEvent {
   return { ...sharedFields(message), type: "app_mention" };
 }
 
+const MESSAGES: Readonly<Record<string, string>> = {
+  channel: "message.channels",
+  group: "message.groups",
+  im: "message.im",
+  mpim: "message.mpim",
+};
+
+/** The name under which an app subscribes to the event. */
+export function subscriptionOf({ channel_type: place, type }: SlackEvent): string {
+  return type === "message" ? (MESSAGES[String(place)] ?? type) : type;
+}
+
 export function messageChangedEvent(edited: PostedMessage, previousText: string, editTs: string): SlackEvent {
   const { channel: _channel, event_ts: _eventTs, ...fields } = sharedFields(edited);
   const now = { ...fields, type: "message", edited: { user: edited.user.id, ts: editTs } };

@@ -90,6 +90,7 @@ interface StoredToken {
   readonly token: string;
   readonly team_id: string;
   readonly user_id: string;
+  readonly scopes: readonly string[];
 }
 
 const BOT_SCOPES = [
@@ -181,6 +182,16 @@ export class SlackWorkspace {
 
   knowsToken(token: string): boolean {
     return this.#tokens.all().some((row) => row.token === token);
+  }
+
+  /** From now on the bot has only these scopes, and calls without the needed one are refused. People may do all. */
+  grant(scopes: readonly string[]): void {
+    this.scopes = scopes;
+    for (const row of this.#tokens.all()) {
+      const isBot = row.token === this.botToken;
+      this.#tokens.update(row.id, { scopes: isBot ? scopes : [...BOT_SCOPES, "channels:manage"] });
+    }
+    this.#service.store.setData("slack.strict_scopes", true);
   }
 
   /** Replaces the bot's token, as token rotation does. The former one is refused at once. */

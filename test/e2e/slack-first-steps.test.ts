@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { parse } from "yaml";
+import { blocksOf } from "../support/documentation.ts";
+import { asRecord } from "../support/json.ts";
+import { slackEnvironment } from "../support/service.ts";
+import { Fixture, TEST_LIMIT_MS } from "./service-fixture.ts";
+import { SlackThread } from "./slack-thread.ts";
+
+vi.setConfig({ testTimeout: TEST_LIMIT_MS });
+
+const GUIDE = "docs/guides/slack.md";
+const EXAMPLE_URL = "https://errand.example.com";
+const PUBLIC_URL = "https://errand.localhost";
+const WITHOUT_SLACK = { SLACK_BOT_TOKEN: "", SLACK_SIGNING_SECRET: "" };
+
+let fixture: Fixture;
+
+/** The steps follow the guide in its order, and each begins where the one before it ended. */
+beforeAll(async () => {
+  fixture = await Fixture.open({ ERRAND_PUBLIC_URL: PUBLIC_URL, ...WITHOUT_SLACK }, { hasGitOnGithub: true });
+});
+
+afterAll(async () => {
+  try {
+    await fixture.checkInvariants();
+  } finally {
+    await fixture.close();
+  }
+});
+
+/** What the card or another message of the bot shows, with its buttons in brackets. */
+function shown(message: unknown): string {
+  return JSON.stringify(message);
+}
+
+test("1. Create the app: Slack takes the manifest of the guide, which is that of the page", async () => {
+  const [http] = (await blocksOf(GUIDE)).filter(({ language }) => language === "yaml");
+  const manifest = String(http?.text.replaceAll(EXAMPLE_URL, PUBLIC_URL));
+  const { body } = await fixture.api.call("GET", "/agent/installations/guides");
+
+  expect(shown(asRecord(body).guides)).toContain(shown(manifest).slice(1, -1));
+  fixture.slack.installFrom(parse(manifest));
+});
+
+test("2. and 3. With the variables, the server confirms its address", async () => {
+  await fixture.service.end("SIGTERM");
+  await fixture.start(slackEnvironment(fixture.slack));
+
+  const url = `${fixture.service.url}/webhooks/slack`;
+  const answer = await fixture.slack.sendUrlVerification(url, "the-challenge");
+
+  expect(await answer.text()).toContain("the-challenge");
+});
+
+test("4. Try it: the invited bot says hello in the channel", async () => {
+  const { alice, closedChannel } = fixture.slack;
+  await fixture.slack.inviteBot(alice, closedChannel);
+
+  const thread = await SlackThread.open(fixture, "say hello", ["appMention", "message"], closedChannel.name);
+
+  expect(await thread.untilAnswers(1)).toEqual([expect.stringMatching(/\bhello$/)]);
+  const card = await thread.untilCard("Succeeded");
+  expect(shown(card)).toMatch(
+    /your team has no environment yet.*<https:\/\/errand\.localhost\/environments\|/,
+  );
+});
+
+/** An alert of Sentry, whose words are all in its attachment. */
+function postAlert(): string {
+  const { channel, workspace } = fixture.slack;
+  const ts = `${Math.floor(Date.now() / 1_000) - 60}.000100`;
+  const alert = {
+    ...{ color: "#E03E2F", footer: "APP-1F", title: "TypeError: cart is undefined" },
+    title_link: "https://sentry.example/issues/1234",
+    text: "```at checkout (src/checkout.ts:42)```",
+    fields: [{ title: "environment", value: "production", short: true }],
+  };
+  const message = { channel_id: channel.id, user: "", bot_id: "B0SENTRY", text: "", ts };
+  workspace.addMessage({ ...message, attachments: [alert] });
+  return ts;
+}
+
+test("Ask for work: an alert is investigated in its thread, and the change opens as a draft pull request", async () => {
+  const { fullName } = fixture.github.repo;
+  const [owner, repo] = fullName.split("/");
+  const config = { name: "App", github_repos: [{ owner, repo }] };
+  expect((await fixture.api.call("POST", "/agent/environments", { config })).status).toBe(201);
+
+  const thread = await SlackThread.post(fixture, "investigate this alert", "work", postAlert());
+  await thread.deliver(thread.mention.message);
+  await thread.deliver(thread.mention.appMention);
+  await thread.untilAnswers(1);
+  const card = await thread.untilCard("Succeeded");
+
+  const [pull] = fixture.github.pullRequests();
+  expect(pull?.title).toBe("investigate this alert");
+  const [, answer] = thread.messages;
+  expect(answer?.blocks[2]).toMatchObject({
+    text: { text: expect.stringMatching(`^${fullName} · draft #1 · 1 file \\+\\d+ −0$`) },
+    accessory: { text: { text: "Open" }, url: expect.stringMatching(`/${fullName}/pull/1$`) },
+  });
+  expect(shown(card).match(/\/pull\/1\b/g)).toHaveLength(1);
+  const report = await fixture.gitHost.repositories.read(fullName, String(pull?.branch), "ERRAND-REPORT.md");
+  for (const words of ["TypeError: cart is undefined", "src/checkout.ts:42", "environment: production"]) {
+    expect(report).toContain(words);
+  }
+});
+
+test("Steer a run: a question is answered by its button, and a reply stops a run", async () => {
+  const rule = { name: "Ask", match: { sources: ["SLACK"] }, config: { permission_policy: "ask" } };
+  expect((await fixture.api.call("POST", "/agent/routing-rules", rule)).status).toBe(201);
+  const asking = await SlackThread.open(fixture, "ask; say Thanks.");
+  await asking.untilCard("Waiting for an answer");
+
+  await asking.press("Allow");
+
+  expect(await asking.untilAnswers(1)).toEqual([expect.stringMatching(/Thanks\.$/)]);
+  const running = await SlackThread.open(fixture, "sleep 60");
+  await running.untilCard("Working");
+  await running.reply("stop");
+  expect(shown(await running.untilCard("Cancelled"))).toContain("Cancelled by alice.");
+});
+
+test("When something is wrong: nothing is, and no call lacked a scope of the manifest", async () => {
+  const { body } = await fixture.api.call("GET", "/agent/doctor");
+
+  const checks = (asRecord(body).checks as { name: string; status: string }[]).filter(({ name }) =>
+    /^(slack_(token|scopes|events|clock|channels)|dead_notices)$/.test(name),
+  );
+  expect(checks.filter(({ status }) => status !== "ok")).toEqual([]);
+  expect(checks).toHaveLength(6);
+  expect(fixture.slack.calls().filter(({ outcome }) => outcome === "missing_scope")).toEqual([]);
+});
