@@ -91,8 +91,7 @@ const ADAPTERS: readonly ((env: Env) => AdapterReading)[] = [
     return {
       problems,
       create: config && (async (deps) => (await import("./slack/index.ts")).createSlackAdapter(config, deps)),
-      guide: async (publicUrl) =>
-        (await import("./slack/app-manifest.ts")).slackGuide(publicUrl, config !== undefined),
+      guide: async (publicUrl) => (await import("./slack/app-manifest.ts")).slackGuide(publicUrl, config),
     };
   },
   (env) => {

@@ -368,13 +368,18 @@ function fromSecretKeys<T>(
 
 async function createAdapters(
   { config, logger, publicUrl }: Bootstrap,
-  { blobs, database, secrets, storage }: Stores,
+  { blobs, database, pubsub, secrets, storage }: Stores,
   connection: AdapterConnection,
 ): Promise<ReadonlyMap<string, RunningAdapter>> {
   const deps: AdapterDeps = {
     clock: systemClock,
     log: plainLog(logger),
-    installations: new PrismaAppInstallations({ database, clock: systemClock }),
+    installations: new PrismaAppInstallations({
+      database,
+      pubsub,
+      clock: systemClock,
+      jobInsert: JOB_INSERT,
+    }),
     secrets,
     publicUrl,
     accept: (event) => {

@@ -1,31 +1,29 @@
 import { newId, type TeamId } from "../core/basics/ids.ts";
-import type { AppCredentials, AppInstallations, Installer } from "../core/ports/stores/app-installations.ts";
+import { CHANNELS } from "../core/ports/pubsub.ts";
+import type {
+  AppCredentials,
+  AppInstallations,
+  Installer,
+  UnconnectedWorkspace,
+} from "../core/ports/stores/app-installations.ts";
 import { nameSystemAuthor } from "./audit-log.ts";
 import type { Tx } from "./database.ts";
 import type { StoreDeps } from "./store-deps.ts";
+import { findCredentials, listUnconnected, takeUpEvents } from "./unconnected-events.ts";
 
 /** How long an administrator may stay at the platform. */
 const ATTEMPT_MS = 10 * 60_000;
 const REMOVED = "The app was removed there. Install it again.";
 
 export class PrismaAppInstallations implements AppInstallations {
-  readonly #deps: Pick<StoreDeps, "clock" | "database">;
+  readonly #deps: StoreDeps;
 
-  constructor(deps: Pick<StoreDeps, "clock" | "database">) {
+  constructor(deps: StoreDeps) {
     this.#deps = deps;
   }
 
   async find(adapter: string, externalIds: readonly string[]): Promise<AppCredentials | undefined> {
-    const rows = await this.#deps.database.query(
-      (client) => client.$queryRaw<AppCredentials[]>`
-        SELECT owner.adapter, owner.external_id AS "externalId", owner.name, owner.sealed_credentials AS sealed
-        FROM unnest(${[...externalIds]}::text[]) WITH ORDINALITY AS wanted (id, place)
-        JOIN installations AS found ON found.adapter = ${adapter} AND found.external_id = wanted.id
-        JOIN installations AS owner ON owner.adapter = ${adapter} AND owner.sealed_credentials IS NOT NULL
-          AND owner.external_id IN (found.external_id, found.organization_id)
-        ORDER BY place, owner.external_id = found.external_id DESC LIMIT 1`,
-    );
-    return rows[0];
+    return this.#deps.database.query((client) => findCredentials(client, adapter, externalIds));
   }
 
   async isAny(adapter: string): Promise<boolean> {
@@ -37,7 +35,7 @@ export class PrismaAppInstallations implements AppInstallations {
     { adapter, externalId, name, sealed: sealedCredentials }: AppCredentials,
     teamId: TeamId,
   ): Promise<boolean> {
-    return this.#deps.database.transaction(async (tx) => {
+    const isConnected = await this.#deps.database.transaction(async (tx) => {
       await nameSystemAuthor(tx, `adapter:${adapter}`);
       const now = this.#deps.clock.now();
       const made = { id: newId(now), teamId, adapter, externalId, name: name ?? null };
@@ -51,8 +49,17 @@ export class PrismaAppInstallations implements AppInstallations {
         where: { id: known.id },
         data: { ...data, problem: null, updatedAt: now, ...(name === undefined ? {} : { name }) },
       });
+      await tx.installation.updateMany({
+        where: { adapter, organizationId: externalId },
+        data: { problem: null },
+      });
+      await takeUpEvents(tx, { adapter, externalId }, this.#deps.jobInsert);
       return true;
     });
+    if (isConnected) {
+      this.#deps.pubsub.publish([CHANNELS.jobs("inbox")]);
+    }
+    return isConnected;
   }
 
   async renew({ adapter, externalId, sealed: sealedCredentials }: AppCredentials): Promise<void> {
@@ -73,12 +80,30 @@ export class PrismaAppInstallations implements AppInstallations {
       const row = { id: newId(this.#deps.clock.now()), teamId, adapter, externalId, enabled, organizationId };
       await tx.installation.createMany({ data: [row], skipDuplicates: true });
       // Nobody uses an installation that is off. One of another team stays as it is.
-      const unused = { adapter, externalId, sealedCredentials: null, organizationId: null, enabled: false };
+      const uncovered = { adapter, externalId, sealedCredentials: null, organizationId: null };
       await tx.installation.updateMany({
-        where: unused,
+        where: { ...uncovered, enabled: false },
         data: { teamId, enabled, organizationId, problem: null },
       });
+      await tx.installation.updateMany({
+        where: { ...uncovered, teamId },
+        data: { organizationId, problem: null },
+      });
     });
+  }
+
+  async uncover(adapter: string, externalId: string, organizationId: string): Promise<void> {
+    await this.#deps.database.transaction(async (tx) => {
+      await nameSystemAuthor(tx, `adapter:${adapter}`);
+      await tx.installation.updateMany({
+        where: { adapter, externalId, organizationId },
+        data: { organizationId: null, problem: REMOVED },
+      });
+    });
+  }
+
+  async listUnconnected(adapter: string): Promise<readonly UnconnectedWorkspace[]> {
+    return this.#deps.database.query((client) => listUnconnected(client, adapter));
   }
 
   async disconnect(adapter: string, externalId: string): Promise<void> {
@@ -87,6 +112,10 @@ export class PrismaAppInstallations implements AppInstallations {
       await tx.installation.updateMany({
         where: { adapter, externalId, sealedCredentials: { not: null } },
         data: { sealedCredentials: null, problem: REMOVED },
+      });
+      await tx.installation.updateMany({
+        where: { adapter, organizationId: externalId, sealedCredentials: null },
+        data: { problem: REMOVED },
       });
     });
   }

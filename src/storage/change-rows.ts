@@ -7,6 +7,7 @@ import type { RunChange } from "../core/ports/stores/run-change.ts";
 import { UniqueConflict } from "../core/ports/stores/storage.ts";
 import type { Tx } from "./database.ts";
 import { toJson } from "./rows.ts";
+import { noteUnconnected } from "./unconnected-events.ts";
 
 /**
  * Rows that a change writes beside the run. Each that may already exist is written with `ON CONFLICT DO NOTHING`: the
@@ -88,6 +89,9 @@ export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<voi
   });
   if (completed === undefined) {
     throw new UniqueConflict("dedupeKey");
+  }
+  if (result.unconnected !== undefined) {
+    await noteUnconnected(tx, inboxId, result.unconnected);
   }
   if (disposition === "run_created" && revision !== undefined) {
     await reopenEarlyReplies(tx, completed.orderingKey, revision.version);

@@ -94,6 +94,6 @@ export function takeInstallationEvent(
   }
   const reason = `${actions[action]} ${repository?.full_name ?? installation.account?.login ?? "an account"}.`;
   return name === "installation" && REMOVALS.has(action)
-    ? { kind: "removal", installation: id, reason }
+    ? { kind: "removal", installations: [id], reason }
     : { kind: "ignored", reason };
 }

@@ -3,6 +3,7 @@ import { stringify } from "yaml";
 import { defined } from "../../core/basics/defined.ts";
 import { keysOf } from "../../core/basics/keys-of.ts";
 import type { GuideStep, InstallationGuide } from "../../core/model/people/installation.ts";
+import type { SlackConfig } from "./config.ts";
 import { SEND } from "./form-ids.ts";
 
 /** What the app needs in its workspace, and the guide that creates it. docs/guides/slack.md has the same manifests. */
@@ -64,6 +65,7 @@ const BOT_EVENTS = {
   "message.im": "direct conversations with the bot",
   "message.mpim": "replies in group conversations",
   reaction_added: "❌ on a request",
+  team_access_revoked: "the end of the app in a workspace of an organization",
   tokens_revoked: "the end of the bot's token",
 } satisfies Partial<Record<BotEvent, string>>;
 
@@ -123,8 +125,13 @@ export function manifestText(publicUrl: string, transport: Transport): string {
   return stringify(appManifest(publicUrl, transport), { lineWidth: 0 });
 }
 
-export function slackGuide(publicUrl: string, enabled: boolean): InstallationGuide {
+export function slackGuide(
+  publicUrl: string,
+  config: Pick<SlackConfig, "oauth"> | undefined,
+): InstallationGuide {
+  const enabled = config !== undefined;
   return {
+    ...defined({ installUrl: config?.oauth && `${publicUrl}/setup/slack/install` }),
     adapter: "slack",
     title: "Slack",
     enabled,

@@ -4,6 +4,7 @@ import { AppError } from "../../core/basics/errors.ts";
 import type { ThreadKey } from "../../core/basics/ids.ts";
 import type { AdapterFacts } from "../../core/ports/adapter-facts.ts";
 import { type Check, fail, ok, warn } from "../../core/ports/check.ts";
+import type { AppInstallations } from "../../core/ports/stores/app-installations.ts";
 import { clockCheck, eventsCheck, explained, shared } from "../platform-checks.ts";
 import type { WebhookArrivals } from "../webhook-route.ts";
 import { parseThreadKey } from "./addresses.ts";
@@ -16,6 +17,7 @@ import type { Ingest } from "./ingest.ts";
 /** Below the time that the doctor waits for a check. */
 const ANSWER_LIMIT_MS = 4_000;
 const SHOWN_CHANNELS = 5;
+const SHOWN_WORKSPACES = 5;
 /** Dropped events are old news after this time. */
 const DROPPED_MS = 24 * 60 * 60_000;
 
@@ -33,18 +35,20 @@ export interface CheckDeps {
   readonly facts: AdapterFacts;
   readonly fetch: Fetch;
   readonly ingest: Pick<Ingest, "droppedAt">;
+  readonly installations: Pick<AppInstallations, "listUnconnected"> | undefined;
 }
 
 /** The checks of the app in its workspace. */
 export function slackChecks(
   config: SlackConfig,
-  { arrivals, facts, fetch, ingest }: CheckDeps,
+  { arrivals, facts, fetch, ingest, installations }: CheckDeps,
 ): readonly Check[] {
   return [
     ...tokenChecks(config, facts, fetch),
     ...(config.signingSecret === undefined ? [] : [webhookCheck(arrivals, facts)]),
     droppedCheck(ingest, facts),
     channelsCheck(facts),
+    ...(installations === undefined ? [] : [unconnectedCheck(config, installations, facts)]),
   ];
 }
 
@@ -94,6 +98,34 @@ function droppedCheck(ingest: CheckDeps["ingest"], facts: AdapterFacts): Check {
         `Slack said at ${droppedAt.toISOString()} that it drops events of the app.`,
         "People must repeat requests that had no answer. Slack drops events above 30,000 an hour, so remove the bot from " +
           "busy channels that do not use it. It also does so if too many were not answered with HTTP 200: see slack_events.",
+      );
+    },
+  };
+}
+
+/** A mention there has no answer, because there is no token for one. */
+function unconnectedCheck(
+  { oauth }: SlackConfig,
+  installations: Pick<AppInstallations, "listUnconnected">,
+  facts: AdapterFacts,
+): Check {
+  return {
+    name: "slack_workspaces",
+    async run() {
+      const unconnected = await installations.listUnconnected("slack");
+      const [newest] = unconnected;
+      if (newest === undefined) {
+        return ok("No workspace that is not connected has written to Errand in the last days.");
+      }
+      const ids = unconnected.map(({ externalId }) => externalId);
+      const more = ids.length > SHOWN_WORKSPACES ? ` and ${ids.length - SHOWN_WORKSPACES} more` : "";
+      const page = `${facts.publicUrl()}/setup/slack/install`;
+      return warn(
+        `The ${ids.length === 1 ? "workspace" : "workspaces"} ${ids.slice(0, SHOWN_WORKSPACES).join(", ")}${more} wrote to Errand and ` +
+          `${ids.length === 1 ? "is" : "are"} not connected. The last message came at ${newest.lastReceivedAt.toISOString()}.`,
+        oauth === undefined
+          ? `Set SLACK_CLIENT_ID and SLACK_CLIENT_SECRET, restart, and install the app there on ${page}.`
+          : `Install the app there on ${page}, or remove it there in Slack. Once it is installed, the messages of the last hour are answered.`,
       );
     },
   };

@@ -14,6 +14,7 @@ import {
   type AppInstallations,
   credentialsOwner,
   type Installer,
+  type UnconnectedWorkspace,
 } from "../../core/ports/stores/app-installations.ts";
 import { contentHash } from "../content-hash.ts";
 import { ALL_BOT_SCOPES } from "./app-manifest.ts";
@@ -96,8 +97,11 @@ export class Installs implements WorkspaceTokens, AppInstaller {
     }
   }
 
-  async remove(externalId: string): Promise<void> {
+  async remove(externalId: string, from: string): Promise<void> {
     const { installations, secrets } = this.#deps;
+    if (externalId !== from) {
+      return installations.uncover(ADAPTER, externalId, from);
+    }
     const found = await installations.find(ADAPTER, [externalId]);
     if (found?.externalId !== externalId) {
       return;
@@ -117,6 +121,10 @@ export class Installs implements WorkspaceTokens, AppInstaller {
     if (isRefused) {
       await installations.disconnect(ADAPTER, externalId);
     }
+  }
+
+  listUnconnected(): Promise<readonly UnconnectedWorkspace[]> {
+    return this.#deps.installations.listUnconnected(ADAPTER);
   }
 
   begin(by: Installer, redirectUri: string): Promise<string> {

@@ -16,7 +16,7 @@ import {
   translateRemoval,
   translateStop,
 } from "./translate.ts";
-import type { Workspace, Workspaces } from "./workspaces.ts";
+import { NOT_INSTALLED, type Workspace, type WorkspaceAddress, type Workspaces } from "./workspaces.ts";
 
 /** What the listeners of one stored event share. */
 interface EventContext {
@@ -26,7 +26,14 @@ interface EventContext {
   readonly settle: (translation: Translation) => void;
 }
 
-const REMOVALS = ["app_uninstalled", "tokens_revoked"] as const satisfies readonly types.SlackEvent["type"][];
+const REMOVALS = [
+  "app_uninstalled",
+  "team_access_revoked",
+  "tokens_revoked",
+] as const satisfies readonly types.SlackEvent["type"][];
+
+/** What people write. Of other events, nothing is left to do once the app is installed. */
+const WRITTEN: readonly string[] = ["app_mention", "message", COMMAND_EVENT];
 
 /** Replays stored events through listeners of Bolt, which say what each one means. */
 export class StoredEvents {
@@ -34,11 +41,15 @@ export class StoredEvents {
 
   constructor(
     config: Pick<SlackConfig, "apiUrl">,
-    { workspaces, ...deps }: ClientDeps & { readonly workspaces: Pick<Workspaces, "of" | "remove"> },
+    { workspaces, ...deps }: ClientDeps & { readonly workspaces: Pick<Workspaces, "find" | "remove"> },
   ) {
     this.#app = createApp<EventContext>(
       async (body) => {
-        const workspace = await workspaces.of(workspaceOf(body));
+        const address = workspaceOf(body);
+        const workspace = await workspaces.find(address);
+        if (workspace === undefined) {
+          throw new Unconnected(address);
+        }
         return { workspace, bot: await workspace.bot() };
       },
       config,
@@ -47,7 +58,7 @@ export class StoredEvents {
     this.#listen(workspaces);
   }
 
-  /** Throws what a listener threw, or an AppError for another workspace. */
+  /** Throws what a listener threw. */
   async translate({ body, name }: InboxEvent): Promise<Translation> {
     let result: Translation | undefined;
     const settle: EventContext["settle"] = (translation) => {
@@ -65,6 +76,9 @@ export class StoredEvents {
       });
     } catch (error) {
       const cause = causeOf(error);
+      if (cause instanceof Unconnected) {
+        return unconnected(name, cause.address);
+      }
       // Bolt could not read a body that lacks what Slack documents. Sent again it would be the same.
       if (!(cause instanceof TypeError)) {
         throw cause;
@@ -88,9 +102,10 @@ export class StoredEvents {
     );
     for (const type of REMOVALS) {
       app.event(type, async ({ event, body, context: { settle } }) => {
-        const translation = translateRemoval(event, removedFrom(body));
-        if (translation.kind === "removal") {
-          await workspaces.remove(translation.installation);
+        const from = removedFrom(body);
+        const translation = translateRemoval(event, from);
+        for (const id of translation.kind === "removal" ? translation.installations : []) {
+          await workspaces.remove(id, from);
         }
         settle(translation);
       });
@@ -105,6 +120,22 @@ export class StoredEvents {
       settle(await translateCommand(slashCommandOf(command), workspace.client)),
     );
   }
+}
+
+/** Thrown out of Bolt, which knows no other way to end without a listener. */
+class Unconnected extends Error {
+  readonly address: WorkspaceAddress;
+
+  constructor(address: WorkspaceAddress) {
+    super(NOT_INSTALLED);
+    this.address = address;
+  }
+}
+
+function unconnected(name: string, { enterpriseId, teamId }: WorkspaceAddress): Translation {
+  return WRITTEN.includes(name) && teamId !== ""
+    ? { kind: "unconnected", installation: teamId, organization: enterpriseId, reason: NOT_INSTALLED }
+    : { kind: "ignored", reason: NOT_INSTALLED };
 }
 
 /** The adapter itself wrote the body of a command, after it had checked the signature. */

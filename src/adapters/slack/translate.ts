@@ -19,6 +19,7 @@ import { provenanceOf } from "./provenance.ts";
 /** The reaction ❌ to a request stops its run. */
 export const STOP_REACTION = "x";
 const APP_UNINSTALLED: types.SlackEvent["type"] = "app_uninstalled";
+const ACCESS_REVOKED: types.SlackEvent["type"] = "team_access_revoked";
 
 /** Subtypes of messages that a user wrote. All others are Slack's own notes: joins, topics, deletions. */
 const SPOKEN_SUBTYPES: ReadonlySet<string | undefined> = new Set([
@@ -68,18 +69,30 @@ const buttonSchema = z.object({
 const removalSchema = z.object({
   type: z.string(),
   tokens: z.object({ bot: z.array(z.string()).optional() }).optional(),
+  team_ids: z.array(z.string().min(1)).optional().catch(undefined),
 });
 
 /** The app lost its access. Slack refuses to say who the bot is by then. */
 export function translateRemoval(event: unknown, installation: string): Translation {
-  const { tokens, type } = removalSchema.parse(event);
+  const { team_ids: teams = [], tokens, type } = removalSchema.parse(event);
+  if (type === ACCESS_REVOKED) {
+    const reason =
+      "The organization no longer lets the app into these workspaces. Its administrators can add them again.";
+    return teams.length === 0
+      ? ignored("No workspace lost the app.")
+      : { kind: "removal", installations: teams, reason };
+  }
   const isUninstalled = type === APP_UNINSTALLED;
   // Tokens of users are not those of Errand.
   if (!isUninstalled && (tokens?.bot ?? []).length === 0) {
     return ignored("Tokens that Errand does not use were revoked.");
   }
   const what = isUninstalled ? "The app was uninstalled from its workspace." : "The app's token was revoked.";
-  return { kind: "removal", installation, reason: `${what} ${remedyOf("token_revoked")}` };
+  return {
+    kind: "removal",
+    installations: [installation],
+    reason: `${what} ${remedyOf("token_revoked")}`,
+  };
 }
 
 /** The `app_mention` and `message` events of one message give the same translation. */

@@ -18,8 +18,8 @@ export interface WorkspaceTokens {
   tokenOf(address: WorkspaceAddress): Promise<string | undefined>;
   /** Whether any workspace has an installation. */
   isAny(): Promise<boolean>;
-  /** Slack says that the app was removed from this workspace or organization. */
-  remove(id: string): Promise<void>;
+  /** Slack says that the app was removed from this workspace or organization, or `from` an organization's workspace. */
+  remove(id: string, from: string): Promise<void>;
 }
 
 /** The app in one workspace. */
@@ -88,8 +88,8 @@ export class Workspaces {
   }
 
   /** Slack says that the app was removed from this workspace or organization. Other processes learn it within a minute. */
-  async remove(id: string): Promise<void> {
-    await this.#deps.tokens?.remove(id);
+  async remove(id: string, from: string): Promise<void> {
+    await this.#deps.tokens?.remove(id, from);
     this.#known.clear();
   }
 
@@ -132,7 +132,7 @@ export class Workspaces {
   }
 }
 
-const NOT_INSTALLED = "Errand is not installed in this Slack workspace.";
+export const NOT_INSTALLED = "Errand is not installed in this Slack workspace.";
 
 function notInstalled(): AppError {
   return new AppError("integration_not_configured", NOT_INSTALLED, {

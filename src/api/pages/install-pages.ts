@@ -5,6 +5,7 @@ import type { AppInstaller } from "../../core/ports/app-installer.ts";
 import type { Installer } from "../../core/ports/stores/app-installations.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
+import { installPath } from "../http/install-path.ts";
 import { htmlPage } from "./forms.ts";
 import { fill, readPage } from "./page-files.ts";
 
@@ -20,7 +21,7 @@ export function installPages(
     const options = { schema: { hide: true } };
     for (const installer of installers) {
       const { adapter, title } = installer;
-      const path = `/setup/${adapter}/install`;
+      const path = installPath(adapter);
       const callback = () => `${publicUrl()}${path}/callback`;
       const page = { auth, message, path };
       app.get(path, options, (request, reply) =>

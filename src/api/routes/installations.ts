@@ -2,12 +2,14 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { TeamId } from "../../core/basics/ids.ts";
+import { isOperator } from "../../core/model/people/principal.ts";
 import {
   type InstallationChanges,
   InstallationService,
 } from "../../core/team/people/installation-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { requireOperator, viewerOf } from "../auth/authentication.ts";
+import { installPath } from "../http/install-path.ts";
 import { requireId } from "../schemas/ids.ts";
 import {
   InstallationItem,
@@ -46,16 +48,35 @@ const UPDATE = {
 };
 
 export function installationRoutes(
-  { installationGuides, storage: wholeStorage }: Pick<ApiDeps, "installationGuides" | "storage">,
+  {
+    installationGuides,
+    installers,
+    publicUrl,
+    storage: wholeStorage,
+  }: Pick<ApiDeps, "installationGuides" | "installers" | "publicUrl" | "storage">,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   const installations = new InstallationService(wholeStorage);
+  const listUnconnected = async () => {
+    const all = await Promise.all(installers.map((installer) => installer.listUnconnected()));
+    return all.flat().map(({ adapter, externalId, lastReceivedAt }) => ({
+      adapter,
+      external_id: externalId,
+      last_received_at: lastReceivedAt.toISOString(),
+      install_url: `${publicUrl()}${installPath(adapter)}`,
+    }));
+  };
   const reading = { scope: "settings:read" } as const;
   const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
   return async (app) => {
-    app.get("/agent/installations", { schema: LIST, config: reading }, async (request) => ({
-      installations: (await installations.list(viewerOf(request))).map(installationItem),
-    }));
+    app.get("/agent/installations", { schema: LIST, config: reading }, async (request) => {
+      const viewer = viewerOf(request);
+      const unconnected = isOperator(viewer) ? await listUnconnected() : undefined;
+      return {
+        installations: (await installations.list(viewer)).map(installationItem),
+        ...defined({ unconnected }),
+      };
+    });
     const guidesConfig = { scope: "admin" } as const;
     app.get("/agent/installations/guides", { schema: GUIDES, config: guidesConfig }, async (request) => {
       requireOperator(request);

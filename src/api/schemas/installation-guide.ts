@@ -90,6 +90,10 @@ const InstallationGuideItem = z
       .describe("The adapter. The names of its checks in the doctor begin with this name and `_`."),
     title: z.string().describe("The name of the platform."),
     enabled: z.boolean().describe("Whether the variables of the adapter are set."),
+    install_url: z
+      .string()
+      .optional()
+      .describe("Where an administrator installs the app in a workspace, if the server is set up for that."),
     ways: z.array(GuideWay).describe("Follow the steps of one of them."),
     needs: z.array(GuideNeed).describe("What the server asks for on the platform."),
   })
@@ -108,9 +112,10 @@ export const ListInstallationGuidesResponse = z
   });
 
 export function installationGuideItem(guide: InstallationGuide): z.output<typeof InstallationGuideItem> {
-  const { ways, needs, ...others } = guide;
+  const { installUrl, ways, needs, ...others } = guide;
   return {
     ...others,
+    ...defined({ install_url: installUrl }),
     ways: ways.map(({ steps, ...way }) => ({
       ...way,
       steps: steps.map(({ links, snippets, variables, ...step }) => ({

@@ -47,13 +47,43 @@ export const InstallationItem = z
   });
 export type InstallationItem = z.output<typeof InstallationItem>;
 
+const UNCONNECTED = {
+  adapter: "chat",
+  external_id: "T0NEW1234",
+  last_received_at: "2026-02-01T08:00:00.000Z",
+  install_url: "https://errand.example.com/setup/chat/install",
+};
+
+const UnconnectedWorkspaceItem = z
+  .object({
+    adapter: z.string().describe("The adapter of the platform."),
+    external_id: z.string().describe("The id of the workspace on the external platform."),
+    last_received_at: Timestamp.describe("When its last message came."),
+    install_url: z.string().describe("Where an administrator installs the app in it."),
+  })
+  .meta({
+    id: "UnconnectedWorkspace",
+    description:
+      "A workspace that sent messages in the last days and is not connected, so that they have no answer. Once the app " +
+      "is installed there, the messages of the last hour are processed.",
+    examples: [UNCONNECTED],
+  });
+
 export const ListInstallationsResponse = z
-  .object({ installations: z.array(InstallationItem).describe("The oldest installation comes first.") })
+  .object({
+    installations: z.array(InstallationItem).describe("The oldest installation comes first."),
+    unconnected: z
+      .array(UnconnectedWorkspaceItem)
+      .optional()
+      .describe(
+        "For operators: workspaces that write to the server and are not connected, the newest first.",
+      ),
+  })
   .meta({
     id: "ListInstallationsResponse",
     description:
       "The installations of the team, and after them those that are offered to it; for operators, of all teams.",
-    examples: [{ installations: [EXAMPLE] }],
+    examples: [{ installations: [EXAMPLE], unconnected: [UNCONNECTED] }],
   });
 
 export const UpdateInstallationRequest = z

@@ -1,4 +1,4 @@
-import type { Installer } from "./stores/app-installations.ts";
+import type { Installer, UnconnectedWorkspace } from "./stores/app-installations.ts";
 
 /** Installs the app of a platform in workspaces, from the browser of an administrator. */
 export interface AppInstaller {
@@ -12,4 +12,6 @@ export interface AppInstaller {
    * an AppError whose message is for the person.
    */
   finish(callback: URL, by: Installer): Promise<string>;
+  /** As in `AppInstallations`. */
+  listUnconnected(): Promise<readonly UnconnectedWorkspace[]>;
 }

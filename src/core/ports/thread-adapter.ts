@@ -113,8 +113,15 @@ export type Translation =
   | { readonly kind: "report"; readonly report: WorkReport }
   /** The event is about several threads, and becomes an event for each of them. */
   | { readonly kind: "several"; readonly events: readonly ReceivedEvent[] }
-  /** The app no longer has access to the installation. */
-  | { readonly kind: "removal"; readonly installation: string; readonly reason: string }
+  /** The app no longer has access to the installations. */
+  | { readonly kind: "removal"; readonly installations: readonly string[]; readonly reason: string }
+  /** A message from a workspace in which the app has no token, so that nothing can be read or posted there. */
+  | {
+      readonly kind: "unconnected";
+      readonly installation: string;
+      readonly organization?: string | undefined;
+      readonly reason: string;
+    }
   | { readonly kind: "ignored"; readonly reason: string };
 
 /** A platform says something about a thread in which a run shows its work, for example that its checks failed. */

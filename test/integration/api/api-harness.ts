@@ -41,6 +41,7 @@ import { deriveKey } from "../../../src/secrets/secret-files.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
+import type { StoreDeps } from "../../../src/storage/store-deps.ts";
 import { measureStoredBytes } from "../../../src/storage/stored-bytes.ts";
 import { agentChoice } from "../../support/agent-choice.ts";
 import { NO_JOBS } from "../../support/job-inserts.ts";
@@ -68,10 +69,7 @@ export interface ApiHarnessOptions {
   /** Default: none. */
   readonly guides?: readonly InstallationGuide[];
   /** The platforms whose workspaces administrators connect. Default: none. */
-  readonly installers?: (deps: {
-    readonly database: Database;
-    readonly secrets: SecretBox;
-  }) => readonly AppInstaller[];
+  readonly installers?: (deps: StoreDeps & { readonly secrets: SecretBox }) => readonly AppInstaller[];
   /** The checks of the doctor. Default: none. */
   readonly checks?: readonly Check[];
   readonly answers?: (answers: IdempotencyStore) => IdempotencyStore;
@@ -168,7 +166,8 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
   const database = new Database({ url: testDatabase.url, maxConnections: 8, log: SILENT_LOG });
   const [pubsub, clock, logged] = [new LocalPubSub(), new TestClock(), [] as string[]];
   const usedPubsub = (await options.pubsub?.(testDatabase.url)) ?? pubsub;
-  const storage = createPrismaStorage({ database, pubsub: usedPubsub, clock, jobInsert: NO_JOBS });
+  const stores = { database, pubsub: usedPubsub, clock, jobInsert: NO_JOBS };
+  const storage = createPrismaStorage(stores);
   const writer = new NoticeWriter(() => PUBLIC_URL, new Map());
   const rules = runRules({ storage, pubsub, clock });
   const skillLibrary = new InMemorySkillLibrary();
@@ -243,7 +242,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     formerHashers: formerSecrets.map(createKeyHasher),
     sessionSecret: secret,
     signInProviders: options.signInProviders ?? [],
-    installers: options.installers?.({ database, secrets }) ?? [],
+    installers: options.installers?.({ ...stores, secrets }) ?? [],
     signInHelp: "Ask olga@acme.test.",
     publicUrl: options.publicUrl ?? (() => PUBLIC_URL),
     proveServer: () => undefined,

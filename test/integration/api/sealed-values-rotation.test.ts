@@ -9,6 +9,7 @@ import { PrismaAppInstallations } from "../../../src/storage/app-installations.t
 import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { PrismaSealedValueStore } from "../../../src/storage/sealed-value-store.ts";
+import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
@@ -81,7 +82,12 @@ async function sealRenewal(): Promise<void> {
 async function sealCredentials(): Promise<void> {
   const address = { adapter: "slack", externalId: randomUUID() };
   const sealed = before.secrets.seal("in the clear", credentialsOwner(address));
-  const installations = new PrismaAppInstallations({ database, clock: before.clock });
+  const installations = new PrismaAppInstallations({
+    database,
+    pubsub: before.pubsub,
+    clock: before.clock,
+    jobInsert: NO_JOBS,
+  });
   expect(await installations.connect({ ...address, sealed }, FIRST_TEAM)).toBe(true);
 }
 

@@ -2,9 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSlackAdapter } from "../../../src/adapters/slack/index.ts";
 import { systemClock } from "../../../src/app/system.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
+import type { PubSub } from "../../../src/core/ports/pubsub.ts";
 import type { AppInstallations } from "../../../src/core/ports/stores/app-installations.ts";
 import type { ThreadAdapter, Translation } from "../../../src/core/ports/thread-adapter.ts";
 import { PrismaAppInstallations } from "../../../src/storage/app-installations.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { type EmulatedSlack, startEmulatedSlack } from "../../support/emulated-slack.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { loopbackOnlyFetch } from "../../support/loopback-only.ts";
@@ -16,6 +18,7 @@ import { type Answer, call } from "./api-caller.ts";
 import { type ApiHarness, PUBLIC_URL, startHarness } from "./api-harness.ts";
 
 const INSTALL = "/setup/slack/install";
+const SESSION = { applicationName: "errand tests", queryLimitMs: 30_000 } as const;
 const ORGANIZATION = { id: "E0ACME", name: "Acme" };
 
 let slack: EmulatedSlack;
@@ -25,12 +28,14 @@ let adapter: ThreadAdapter;
 /** An administrator of the team `theirs`. */
 let their: { readonly teamId: string; readonly cookie: string };
 let operator: string;
+let pubsub: PubSub;
 
 beforeEach(async () => {
   slack = await startEmulatedSlack();
   harness = await startHarness({
-    installers: ({ database, secrets }) => {
-      installations = new PrismaAppInstallations({ database, clock: systemClock });
+    installers: ({ secrets, ...stores }) => {
+      pubsub = stores.pubsub;
+      installations = new PrismaAppInstallations({ ...stores, clock: systemClock });
       const { apiUrl, app, signingSecret } = slack;
       const oauth = { clientId: app.clientId, clientSecret: app.clientSecret };
       const created = createSlackAdapter(
@@ -123,7 +128,7 @@ async function listed() {
 describe("installing the app", () => {
   test("an administrator connects a workspace with the own team, and its events are read", async () => {
     const place = { workspace: slack.otherWorkspace };
-    await expect(mention(place, "carol")).rejects.toMatchObject({ code: "integration_not_configured" });
+    expect(await mention(place, "carol")).toMatchObject({ kind: "unconnected" });
 
     const page = await install(place, their.cookie);
 
@@ -258,17 +263,17 @@ describe("two workspaces and an organization", () => {
     slack.uninstall(slack.otherWorkspace);
     expect(await translate({}, other, "app_uninstalled")).toMatchObject({
       kind: "removal",
-      installation: other.workspace.teamId,
+      installations: [other.workspace.teamId],
     });
 
-    await expect(mention(other, "carol")).rejects.toMatchObject({ code: "integration_not_configured" });
+    expect(await mention(other, "carol")).toMatchObject({ kind: "unconnected" });
     expect(await mention(grid, "alice")).toMatchObject({ kind: "message" });
     await install(other, their.cookie);
     expect(await mention(other, "carol")).toMatchObject({ kind: "message" });
 
     slack.uninstall(slack.workspace);
     await translate({}, grid, "app_uninstalled");
-    await expect(mention(grid, "alice")).rejects.toMatchObject({ code: "integration_not_configured" });
+    expect(await mention(grid, "alice")).toMatchObject({ kind: "unconnected" });
   });
 
   test("a removal that is read after the next installation removes nothing", async () => {
@@ -292,5 +297,126 @@ describe("two workspaces and an organization", () => {
 
     expect(other.workspace.botToken).not.toBe(former);
     expect((await installations.find("slack", [other.workspace.teamId]))?.sealed).not.toBe(before);
+  });
+});
+
+describe("a workspace that is not connected", () => {
+  const other = () => ({ workspace: slack.otherWorkspace });
+  const grid = () => ({ workspace: slack.workspace, organization: ORGANIZATION });
+
+  /** Stores the events of a mention, and what came of them. Returns their ordering keys. */
+  async function mentionUnread(place: InstallPlace, names: readonly string[]): Promise<readonly string[]> {
+    const [name = ""] = names;
+    const { appMention, message } = await slack.mention(place.workspace.user(name), {
+      channel: "work",
+      text: "fix it",
+    });
+    const keys: string[] = [];
+    for (const event of [appMention, message]) {
+      const translation = await translate(event, place, event.type);
+      const { installation, organization, reason } =
+        translation.kind === "unconnected" ? translation : expect.fail();
+      const stored = anInboxEvent({ adapter: "slack", body: JSON.stringify(event), name: event.type });
+      await harness.storage.inbox.put(stored);
+      const unconnected = { adapter: "slack", externalId: installation, organizationId: organization };
+      await harness.storage.inbox.complete({
+        inboxId: stored.id,
+        disposition: "failed",
+        reason,
+        unconnected,
+      });
+      keys.push(stored.orderingKey);
+    }
+    return keys;
+  }
+
+  const openOf = async (keys: readonly string[]) => {
+    const open = await Promise.all(keys.map((key) => harness.storage.inbox.next(key)));
+    return open.filter((event) => event !== undefined).length;
+  };
+
+  const unconnected = async (cookie: string) =>
+    (await visit("/api/v1/agent/installations", cookie)).body.unconnected;
+
+  test.each([
+    ["of its own", other, "carol", other],
+    ["of its organization", grid, "alice", grid],
+  ])(
+    "its messages are listed for operators, and taken up once by an installation %s",
+    async (_name, from, name, to) => {
+      const keys = await mentionUnread(from(), [name]);
+      const { teamId } = from().workspace;
+
+      expect(await openOf(keys)).toBe(0);
+      expect(await unconnected(operator)).toEqual([
+        {
+          adapter: "slack",
+          external_id: teamId,
+          last_received_at: expect.any(String),
+          install_url: `${PUBLIC_URL}${INSTALL}`,
+        },
+      ]);
+      expect(await unconnected(their.cookie)).toBeUndefined();
+      let woken = 0;
+      pubsub.subscribe("jobs:inbox", () => {
+        woken += 1;
+      });
+
+      await install(to(), operator);
+
+      expect(await openOf(keys)).toBe(2);
+      expect(woken).toBe(1);
+      expect(await unconnected(operator)).toEqual([]);
+      for (const key of keys) {
+        const event = await harness.storage.inbox.next(key);
+        await harness.storage.inbox.complete({ inboxId: event?.id ?? "", disposition: "replied" });
+      }
+      await install(to(), operator);
+      expect(await openOf(keys)).toBe(0);
+    },
+  );
+
+  test("an installation of another workspace takes up nothing, and neither do messages of more than an hour ago", async () => {
+    const keys = await mentionUnread(other(), ["carol"]);
+    await install({ workspace: slack.workspace }, operator);
+    expect(await openOf(keys)).toBe(0);
+
+    await withConnection(harness.databaseUrl, SESSION, async (client) => {
+      await client.query("UPDATE inbox_events SET received_at = received_at - interval '61 minutes'");
+    });
+    await install(other(), their.cookie);
+
+    expect(await openOf(keys)).toBe(0);
+    expect(await unconnected(operator)).toEqual([]);
+  });
+
+  test("a message that was found without an installation while it was made is processed again", async () => {
+    const stored = anInboxEvent({ adapter: "slack" });
+    await harness.storage.inbox.put(stored);
+    await install(other(), their.cookie);
+
+    const unconnected = { adapter: "slack", externalId: other().workspace.teamId };
+    const result = { inboxId: stored.id, disposition: "failed", unconnected } as const;
+    await expect(harness.storage.inbox.complete(result)).rejects.toMatchObject({ retryable: true });
+
+    expect(await openOf([stored.orderingKey])).toBe(1);
+  });
+
+  test("an organization takes its workspace away, and gives it back", async () => {
+    await install(grid(), operator);
+    await mention(grid(), "alice");
+    const { teamId } = grid().workspace;
+
+    const removal = await translate({ team_ids: [teamId] }, grid(), "team_access_revoked");
+
+    expect(removal).toMatchObject({ kind: "removal", installations: [teamId] });
+    expect(await installations.find("slack", [teamId])).toBeUndefined();
+    expect(await installations.find("slack", [ORGANIZATION.id])).toBeDefined();
+    expect(await listed()).toMatchObject([
+      { externalId: ORGANIZATION.id, problem: false },
+      { externalId: teamId, problem: true },
+    ]);
+    expect(await mention(grid(), "alice")).toMatchObject({ kind: "message" });
+    expect(await listed()).toMatchObject([{ problem: false }, { externalId: teamId, problem: false }]);
   });
 });

@@ -34,6 +34,16 @@ function rowOf({ access, name, use }: GuideNeed): string {
 }
 
 describe("the guide for Slack", () => {
+  test("it names the page that installs the app in workspaces, if the server is set up for that", async () => {
+    const env = { SLACK_SIGNING_SECRET: "s", SLACK_BOT_TOKEN: "xoxb-1" };
+    const oauth = { SLACK_CLIENT_ID: "1.2", SLACK_CLIENT_SECRET: "c" };
+
+    expect((await guidesOf(PUBLIC_URL, env)).slack.installUrl).toBeUndefined();
+    expect((await guidesOf(PUBLIC_URL, { ...env, ...oauth })).slack.installUrl).toBe(
+      `${PUBLIC_URL}/setup/slack/install`,
+    );
+  });
+
   test("the link and the text have the same manifest, with the addresses of this server", async () => {
     const { slack } = await guidesOf(PUBLIC_URL);
 

@@ -42,6 +42,25 @@ export function IntegrationsPage() {
       )}
       <section className="section">
         <h2>Installations</h2>
+        {installations.data?.unconnected?.map(
+          ({
+            adapter,
+            external_id: externalId,
+            install_url: installUrl,
+            last_received_at: lastReceivedAt,
+          }) => (
+            <div key={`${adapter} ${externalId}`} className="note needs">
+              <Icon name="warning" />
+              <p className="grow">
+                The {platformName(adapter)} workspace {externalId} wrote to Errand and is not connected. Its
+                last message came <Ago time={lastReceivedAt} />.
+              </p>
+              <a className="btn" href={installUrl}>
+                Install it there<span className="sr"> ({externalId})</span>
+              </a>
+            </div>
+          ),
+        )}
         {installations.error && <Problem error={installations.error} />}
         {installations.isPending && <Loading what="the installations" />}
         {installations.data?.installations.length === 0 && (

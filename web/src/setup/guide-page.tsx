@@ -42,7 +42,7 @@ export function GuidePage({ adapter }: { readonly adapter: string }) {
 }
 
 function Guide({ guide }: { readonly guide: InstallationGuide }) {
-  const { enabled, needs, ways } = guide;
+  const { enabled, install_url: installUrl, needs, title, ways } = guide;
   const usable = Math.max(
     ways.findIndex(({ obstacle }) => obstacle === undefined),
     0,
@@ -52,6 +52,16 @@ function Guide({ guide }: { readonly guide: InstallationGuide }) {
   return (
     <div className="guide">
       {enabled && <LiveChecks guide={guide} />}
+      {installUrl && (
+        <p className="row wrap">
+          <a className="btn" href={installUrl}>
+            Install in a workspace
+          </a>
+          <span className="muted sm">
+            {title} asks which one. An administrator of a team connects it with that team.
+          </span>
+        </p>
+      )}
       {ways.length > 1 && (
         <fieldset className="segments" aria-label="Way to connect">
           {ways.map(({ title }, index) => (

@@ -4537,6 +4537,29 @@ class Installation(Model):
     """
 
 
+class UnconnectedWorkspace(Model):
+    """
+    A workspace that sent messages in the last days and is not connected, so that they have no answer. Once the app is installed there, the messages of the last hour are processed.
+    """
+
+    adapter: str
+    """
+    The adapter of the platform.
+    """
+    external_id: str
+    """
+    The id of the workspace on the external platform.
+    """
+    last_received_at: datetime
+    """
+    When its last message came.
+    """
+    install_url: str
+    """
+    Where an administrator installs the app in it.
+    """
+
+
 class ListInstallationsResponse(Model):
     """
     The installations of the team, and after them those that are offered to it; for operators, of all teams.
@@ -4545,6 +4568,10 @@ class ListInstallationsResponse(Model):
     installations: list[Installation]
     """
     The oldest installation comes first.
+    """
+    unconnected: list[UnconnectedWorkspace] | None = None
+    """
+    For operators: workspaces that write to the server and are not connected, the newest first.
     """
 
 
@@ -4705,6 +4732,10 @@ class InstallationGuide(Model):
     enabled: bool
     """
     Whether the variables of the adapter are set.
+    """
+    install_url: str | None = None
+    """
+    Where an administrator installs the app in a workspace, if the server is set up for that.
     """
     ways: list[GuideWay]
     """

@@ -4706,6 +4706,28 @@ export type Installation = {
 };
 
 /**
+ * A workspace that sent messages in the last days and is not connected, so that they have no answer. Once the app is installed there, the messages of the last hour are processed.
+ */
+export type UnconnectedWorkspace = {
+    /**
+     * The adapter of the platform.
+     */
+    adapter: string;
+    /**
+     * The id of the workspace on the external platform.
+     */
+    external_id: string;
+    /**
+     * When its last message came.
+     */
+    last_received_at: string;
+    /**
+     * Where an administrator installs the app in it.
+     */
+    install_url: string;
+};
+
+/**
  * The installations of the team, and after them those that are offered to it; for operators, of all teams.
  */
 export type ListInstallationsResponse = {
@@ -4713,6 +4735,10 @@ export type ListInstallationsResponse = {
      * The oldest installation comes first.
      */
     installations: Array<Installation>;
+    /**
+     * For operators: workspaces that write to the server and are not connected, the newest first.
+     */
+    unconnected?: Array<UnconnectedWorkspace>;
 };
 
 /**
@@ -4865,6 +4891,10 @@ export type InstallationGuide = {
      * Whether the variables of the adapter are set.
      */
     enabled: boolean;
+    /**
+     * Where an administrator installs the app in a workspace, if the server is set up for that.
+     */
+    install_url?: string;
     /**
      * Follow the steps of one of them.
      */

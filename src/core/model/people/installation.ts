@@ -27,6 +27,8 @@ export interface InstallationGuide {
   readonly title: string;
   /** Whether the variables of the adapter are set. */
   readonly enabled: boolean;
+  /** Where an administrator installs the app in a workspace. Absent: the platform or the server is not set up for that. */
+  readonly installUrl?: string;
   /** The operator follows the steps of one of them. */
   readonly ways: readonly GuideWay[];
   /** What the server asks for on the platform, and why. */

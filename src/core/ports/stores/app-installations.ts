@@ -15,6 +15,14 @@ export interface AppCredentials {
   readonly sealed: string;
 }
 
+/** A workspace that writes to the app and has not connected it. */
+export interface UnconnectedWorkspace {
+  readonly adapter: string;
+  /** The platform's id of the workspace. */
+  readonly externalId: string;
+  readonly lastReceivedAt: Date;
+}
+
 /** The app of a platform in the workspaces and organizations that installed it, with its tokens. */
 export interface AppInstallations {
   /**
@@ -25,8 +33,8 @@ export interface AppInstallations {
   /** Whether any installation of the adapter has credentials. */
   isAny(adapter: string): Promise<boolean>;
   /**
-   * Stores new credentials, and enables the installation for the team. False, and nothing happens, if it is in use by
-   * another team.
+   * Stores new credentials, and enables the installation for the team. The messages that came from there in the last hour
+   * are processed again. False, and nothing happens, if it is in use by another team.
    */
   connect(credentials: AppCredentials, teamId: TeamId): Promise<boolean>;
   /** Stores the tokens that replace earlier ones. Does nothing if the app was removed meanwhile. */
@@ -35,6 +43,10 @@ export interface AppInstallations {
   cover(adapter: string, externalId: string, organizationId: string): Promise<void>;
   /** The app was removed there: deletes the credentials. */
   disconnect(adapter: string, externalId: string): Promise<void>;
+  /** The organization no longer lets the app into this workspace. */
+  uncover(adapter: string, externalId: string, organizationId: string): Promise<void>;
+  /** The workspaces without credentials that sent messages in the last days. The newest comes first. */
+  listUnconnected(adapter: string): Promise<readonly UnconnectedWorkspace[]>;
   /** Remembers that an administrator went to the platform. */
   begin(attempt: Installer & { readonly adapter: string; readonly stateHash: string }): Promise<void>;
   /** Ends the attempt. Undefined if there is none, because it is too old or has led to an answer before. */

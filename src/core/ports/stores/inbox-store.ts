@@ -125,4 +125,14 @@ export interface InboxResult {
   readonly mayComeEarly?: true;
   /** The event with the disposition `asked` that this result answers. It is answered once: otherwise `UniqueConflict`. */
   readonly answers?: string;
+  /** Where the app has no token. Once it is installed there, the event is processed again. */
+  readonly unconnected?: UnconnectedPlace;
+}
+
+/** A workspace that sends events and in which the app has no token. */
+export interface UnconnectedPlace {
+  readonly adapter: string;
+  /** The platform's id of the workspace. */
+  readonly externalId: string;
+  readonly organizationId?: string | undefined;
 }

@@ -79,9 +79,16 @@ export class InboxProcessor {
       case "deletion":
         return deleteMessage(event.id, translation.deletion, this.#deps);
       case "removal": {
-        const { installation, reason } = translation;
-        await this.#deps.installationHealth.removed(reason, event.adapter, installation);
+        const { installations, reason } = translation;
+        for (const installation of installations) {
+          await this.#deps.installationHealth.removed(reason, event.adapter, installation);
+        }
         return this.#ignore(event, reason);
+      }
+      case "unconnected": {
+        const { installation: externalId, organization: organizationId, reason } = translation;
+        const unconnected = { adapter: event.adapter, externalId, organizationId };
+        return complete({ inboxId: event.id, disposition: "failed", reason, unconnected }, this.#deps);
       }
       case "stop":
         return stopByReaction({ inboxId: event.id, stop: translation.stop }, this.#deps);

@@ -1,6 +1,8 @@
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { slackChecks } from "../../../../src/adapters/slack/checks.ts";
 import { createSlackAdapter, type SlackAdapter } from "../../../../src/adapters/slack/index.ts";
+import { WebhookArrivals } from "../../../../src/adapters/webhook-route.ts";
 import type { AdapterFacts, DeadNotices } from "../../../../src/core/ports/adapter-facts.ts";
 import type { Finding } from "../../../../src/core/ports/check.ts";
 import { type EmulatedSlack, startEmulatedSlack } from "../../../support/emulated-slack.ts";
@@ -214,4 +216,31 @@ test("a Slack that cannot be reached is said to be the cause", async () => {
   for (const name of ["slack_token", "slack_scopes", "slack_clock"]) {
     expect(found[name]).toMatchObject({ status: "fail", message: "Slack gave no answer to auth.test." });
   }
+});
+
+test.each([
+  [undefined, /^Set SLACK_CLIENT_ID and SLACK_CLIENT_SECRET, restart/],
+  [{ clientId: "1.2", clientSecret: "c" }, /^Install the app there on .*\/setup\/slack\/install/],
+])("workspaces that write without being connected are named, with what to do", async (oauth, remedy) => {
+  const lastReceivedAt = new Date("2026-03-01T12:00:00.000Z");
+  let ids = ["T1", "T2", "T3", "T4", "T5", "T6", "T7"];
+  const installations = {
+    listUnconnected: async () => ids.map((externalId) => ({ adapter: "slack", externalId, lastReceivedAt })),
+  };
+  const config = { apiUrl: slack.apiUrl, ...(oauth && { oauth }) };
+  const [check] = slackChecks(config, {
+    ...{ arrivals: new WebhookArrivals(), facts: FACTS, ingest: { droppedAt: undefined }, installations },
+    fetch: (input, init) => loopbackOnlyFetch(input, init as RequestInit),
+  }).filter(({ name }) => name === "slack_workspaces");
+
+  expect(await check?.run()).toEqual({
+    status: "warn",
+    message:
+      "The workspaces T1, T2, T3, T4, T5 and 2 more wrote to Errand and are not connected. The last message came at 2026-03-01T12:00:00.000Z.",
+    remedy: expect.stringMatching(remedy),
+  });
+  ids = ["T1"];
+  expect((await check?.run())?.message).toMatch(/^The workspace T1 wrote to Errand and is not connected\. /);
+  ids = [];
+  expect(await check?.run()).toMatchObject({ status: "ok" });
 });

@@ -120,19 +120,16 @@ describe("translate", () => {
     });
   });
 
-  test("an event of another workspace fails and is not tried again", async () => {
+  test("a mention in a workspace without an installation waits for one", async () => {
     const mention = await fixture.slack.mention(fixture.slack.carol, {
       channel: fixture.slack.otherWorkspace.channel("work").id,
       text: "hi",
     });
     await fixture.slack.sendEvent(fixture.url, mention.appMention);
 
-    const error = await fixture.failureOf(fixture.translateLast());
-
-    expect(error).toMatchObject({
-      code: "integration_not_configured",
-      retryable: false,
-      options: { integrationName: "slack" },
+    expect(await fixture.translateLast()).toMatchObject({
+      kind: "unconnected",
+      installation: fixture.slack.otherWorkspace.teamId,
     });
   });
 

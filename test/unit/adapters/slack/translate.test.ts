@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { isPublic } from "../../../../src/adapters/slack/provenance.ts";
-import { AppError } from "../../../../src/core/basics/errors.ts";
 import type { InboundMessage, Translation } from "../../../../src/core/ports/thread-adapter.ts";
 import { translateEvent } from "../../../support/slack/translate-event.ts";
 
@@ -330,13 +329,13 @@ describe("the workspace of an event", () => {
   test.each([
     ["by its team", { team_id: "T2" }],
     ["by its first authorization, which wins over the team", { authorizations: [{ team_id: "T2" }] }],
-  ])("an event of another workspace %s is a failure that is not tried again", async (_name, envelope) => {
-    const attempt = () => translated(aMention(), envelope);
-
-    await expect(attempt()).rejects.toThrow(AppError);
-    await expect(attempt()).rejects.toThrow(
-      expect.objectContaining({ retryable: false, code: "integration_not_configured" }),
-    );
+  ])("a message of another workspace %s waits for its installation", async (_name, envelope) => {
+    expect(await translated(aMention(), envelope)).toEqual({
+      kind: "unconnected",
+      installation: "T2",
+      organization: undefined,
+      reason: "Errand is not installed in this Slack workspace.",
+    });
   });
 
   test("the workspace of an event is its team when the authorizations are empty or have no team", async () => {
@@ -369,7 +368,7 @@ describe("the app loses its access", () => {
   test("an uninstalled app and a revoked token of the bot are removals, and tokens of users are not", async () => {
     expect(await removal("app_uninstalled", {})).toMatchObject({
       kind: "removal",
-      installation: "T1",
+      installations: ["T1"],
       reason: expect.stringMatching(/uninstalled.*Reinstall the app/),
     });
     expect(await removal("tokens_revoked", { tokens: { oauth: ["U1"], bot: ["U0BOT"] } })).toMatchObject({
@@ -379,6 +378,17 @@ describe("the app loses its access", () => {
     expect(await removal("tokens_revoked", { tokens: { oauth: ["U1"], bot: [] } })).toMatchObject({
       kind: "ignored",
     });
+  });
+
+  test("the workspaces to which an organization ends the access are removals", async () => {
+    expect(await removal("team_access_revoked", { team_ids: ["T1", "T2"] })).toMatchObject({
+      kind: "removal",
+      installations: ["T1", "T2"],
+      reason: expect.stringMatching(/organization no longer lets/),
+    });
+    for (const team_ids of [undefined, [], "T1", [3]]) {
+      expect(await removal("team_access_revoked", { team_ids })).toMatchObject({ kind: "ignored" });
+    }
   });
 });
 

@@ -135,7 +135,7 @@ describe("the workspaces of the app", () => {
     tokens.set("T2", "xoxb-1");
     await clock.advance(61_000);
     expect((await workspaces.of({ teamId: "T2" })).botToken).toBe("xoxb-1");
-    await workspaces.remove("T2");
+    await workspaces.remove("T2", "T2");
     await expect(workspaces.of({ teamId: "T2" })).rejects.toMatchObject(notInstalled);
   });
 
