@@ -208,7 +208,13 @@ function attemptDeps(
       repositories: clones,
       setup: { commandMs, totalMs: commandMs * SETUP_COMMANDS_TOTAL },
     }),
-    changes: createChangeTracker({ dataDir, sandbox, gitUrl, variablesOf }),
+    changes: createChangeTracker({
+      dataDir,
+      sandbox,
+      gitUrl,
+      variablesOf,
+      findCommit: clones.find.bind(clones),
+    }),
   };
 }
 

@@ -27,6 +27,10 @@ export const clonedRepository = z.object({
   committer: z.object({ name: z.string(), email: z.string() }).optional(),
   /** The template of pull requests in the commit. */
   template: z.string().optional(),
+  /** Set when the work began again after the pull request at the address `after`, which belongs to no other run. */
+  restart: z
+    .object({ runId: z.string(), after: z.string(), branchNumber: z.int(), base: z.string() })
+    .optional(),
   /** What differed from the commit when the agent got it, for the scripts of `changes`. */
   given: z
     .object({

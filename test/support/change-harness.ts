@@ -12,7 +12,7 @@ import { gatewayVariables } from "../../src/gateway/gateway-variables.ts";
 import type { Sandbox } from "../../src/sandboxes/sandbox.ts";
 import { type ChangeLimits, createChangeTracker } from "../../src/workspace/changes/change-tracker.ts";
 import { anIdleGateway } from "./idle-gateway.ts";
-import { aPreparation, aWorkspaceProvider } from "./workspace-harness.ts";
+import { aPreparation, aWorkspaceProvider, commitsAt } from "./workspace-harness.ts";
 
 const run = promisify(execFile);
 const RUN = "0197f3a2-0000-7000-8000-000000000001" as RunId;
@@ -41,7 +41,8 @@ export class ChangeHarness {
     this.workspace = workspace;
     this.runWorkspace = { runId: RUN, workspace, gateway };
     const variablesOf = (opened: Gateway) => gatewayVariables(opened, gitUrl);
-    this.changes = createChangeTracker({ dataDir: root, sandbox, gitUrl, variablesOf, limits });
+    const findCommit = commitsAt(root, gitUrl, async () => options.authorization);
+    this.changes = createChangeTracker({ dataDir: root, sandbox, gitUrl, variablesOf, findCommit, limits });
   }
 
   static async open(options: ChangeHarnessOptions): Promise<ChangeHarness> {

@@ -289,6 +289,14 @@ export class EmulatedGithub {
     }
   }
 
+  /** A person merges the pull request, or closes it. What a merge does to the branches is up to the test. */
+  async endPullRequest(number: number, state: "closed" | "merged"): Promise<void> {
+    await this.#callAs(this.owner.login, "PATCH", `pulls/${number}`, { state: "closed" });
+    if (state === "merged") {
+      this.#api.pullChanges.set(number, [{ merged_at: "2026-01-01T00:00:00Z" }]);
+    }
+  }
+
   async editPullRequestAs(
     login: string,
     number: number,

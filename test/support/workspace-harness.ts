@@ -38,6 +38,16 @@ export function aWorkspaceProvider(
   });
 }
 
+/** Finds commits at a host for a change tracker. */
+export function commitsAt(
+  dataDir: string,
+  baseUrl: string,
+  authorize: CloneOptions["authorize"] = async () => undefined,
+): RepositoryClones["find"] {
+  const clones = new RepositoryClones({ dataDir, baseUrl, authorize, log: SILENT_LOG });
+  return clones.find.bind(clones);
+}
+
 export interface TestPreparation extends Preparation {
   /** All reported steps, in their order. */
   readonly reportedSteps: WorkspaceStep[];

@@ -6,8 +6,8 @@ import {
   type CheckState,
   type PullRequestCheck,
   type PullRequestState,
-  type PullRequestStatus,
 } from "../../core/model/repositories/pull-request-status.ts";
+import type { PullRequestReading } from "../../core/ports/pull-requests.ts";
 import type { GithubCall } from "./client.ts";
 import { type CommitCheck, readCommitChecks } from "./commit-checks.ts";
 import type { Repository } from "./repositories.ts";
@@ -21,6 +21,7 @@ const pullAnswer = z.object({
   draft: z.boolean().nullish(),
   merged_at: z.string().nullish(),
   head: z.object({ sha: z.string() }),
+  base: z.object({ ref: z.string() }),
 });
 
 interface ReadableRepository extends Pick<Repository, "owner" | "repo"> {
@@ -34,7 +35,7 @@ interface ReadableRepository extends Pick<Repository, "owner" | "repo"> {
 export async function readPullRequest(
   { call, owner, repo }: ReadableRepository,
   number: number,
-): Promise<PullRequestStatus> {
+): Promise<PullRequestReading> {
   const pull = await call({
     route: "GET /repos/{owner}/{repo}/pulls/{number}",
     parameters: { owner, repo, number },
@@ -44,7 +45,8 @@ export async function readPullRequest(
     (request) => call({ ...request, parameters: { owner, repo, ...request.parameters } }),
     pull.head.sha,
   );
-  return { url: pull.html_url, state: stateOf(pull), checks: sorted(checks.map(checkOf)) };
+  const [url, base] = [pull.html_url, pull.base.ref];
+  return { url, base, state: stateOf(pull), checks: sorted(checks.map(checkOf)) };
 }
 
 function stateOf({ draft, merged_at: mergedAt, state }: z.infer<typeof pullAnswer>): PullRequestState {

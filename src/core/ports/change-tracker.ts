@@ -1,4 +1,4 @@
-import type { RepositoryName } from "../model/repositories/repository-name.ts";
+import type { RepositoryName, TeamAccess } from "../model/repositories/repository-name.ts";
 import type { ChangedFile } from "../model/workspaces/repository-changes.ts";
 import type { PushedBranch } from "./gateway.ts";
 import type { RunWorkspace } from "./workspace-provider.ts";
@@ -29,8 +29,38 @@ export interface ChangeTracker {
    * Undefined when there is nothing to push. Can be repeated.
    */
   push(runWorkspace: RunWorkspace, push: BranchPush): Promise<PushedWork | undefined>;
+  /**
+   * Puts the repository at the head of a branch of its host, as if it were cloned now, once for each pull request `after`
+   * which it begins again. Earlier work stays in the clone under a ref of its own. Undefined: there is nothing to do.
+   */
+  restart(runWorkspace: RunWorkspace, request: RestartRequest): Promise<Restarted | undefined>;
+  /** The last restart of the repository in this run. */
+  restartOf(runWorkspace: RunWorkspace, repository: RepositoryName): Promise<Restart | undefined>;
   /** The repository's template of pull requests, as it was cloned. */
   templateOf(runWorkspace: RunWorkspace, repository: RepositoryName): Promise<string | undefined>;
+}
+
+export interface RestartRequest extends TeamAccess {
+  readonly repository: RepositoryName;
+  /** The branch to begin at. If it is gone, or undefined, the default branch is used. */
+  readonly base?: string;
+  /** Of the branch for the work that follows. */
+  readonly branchNumber: number;
+  /** The address of the pull request whose work is not continued. */
+  readonly after: string;
+}
+
+/** Where the work of a run goes after a restart. */
+export interface Restart {
+  /** 2 for the second branch of the run, and so on. */
+  readonly branchNumber: number;
+  /** The branch to merge into. */
+  readonly base: string;
+}
+
+export interface Restarted {
+  readonly base: string;
+  readonly commit: string;
 }
 
 export interface WorkspaceChanges {

@@ -16,7 +16,12 @@ export interface PullRequests {
   /** Like `find`. If this run wrote its description, title and description are brought up to date. */
   update(request: PullRequestDraft): Promise<PullRequest | undefined>;
   /** The state and the checks of the pull request at this address. Undefined: the team may not read it. */
-  read(access: TeamAccess, url: string): Promise<PullRequestStatus | undefined>;
+  read(access: TeamAccess, url: string): Promise<PullRequestReading | undefined>;
+}
+
+export interface PullRequestReading extends PullRequestStatus {
+  /** The branch that it is to be merged into, or was. */
+  readonly base?: string;
 }
 
 export interface PullRequestDraft extends TeamAccess {
@@ -67,5 +72,5 @@ export interface PullRequestAccess {
   /** Like `PullRequests.update`. */
   update(draft: Omit<PullRequestDraft, keyof TeamAccess | "repository">): Promise<PullRequest | undefined>;
   /** By the number of the pull request. */
-  read(number: number): Promise<PullRequestStatus>;
+  read(number: number): Promise<PullRequestReading>;
 }

@@ -34,6 +34,8 @@ export function changeProblem(
             `The changes in ${repository} could not be pushed. Their commits have large files: ${largeFiles.join(", ")}.`,
             "If the host refuses files of this size, ask the agent to take them out of its commits.",
           );
+    case SCRIPT_ENDS.notFetched:
+      return problem(`The newest commits of ${repository} could not be fetched.`);
     default:
       return problem(`The changes in ${repository} cannot be read. ${exit.reason ?? ""}`.trim(), exit.remedy);
   }

@@ -8,7 +8,13 @@ import { STAGING } from "./staging-script.ts";
  */
 
 /** How a script reports why it failed. */
-export const SCRIPT_ENDS = { noGit: 91, noRepository: 92, unreadable: 93, notPushed: 94 } as const;
+export const SCRIPT_ENDS = {
+  noGit: 91,
+  noRepository: 92,
+  unreadable: 93,
+  notPushed: 94,
+  notFetched: 95,
+} as const;
 
 const OPENING = `
 command -v git >/dev/null 2>&1 || exit 91
@@ -153,6 +159,28 @@ printf '%s\\n' "$head"
 own=$(printf '%s\\n' "$MESSAGE" | head -n 1)
 g log --reverse --no-show-signature --no-color --format=%s "$head" --not "$2" $upstream |
   { grep -vxF -e "$own" || printf '%s\\n' "$own"; } | head -n 1 | head -c ${SUBJECT_BYTES}
+`;
+
+/**
+ * Puts the clone at the commit `$5` of the branch `$4` of `$3`. What the agent has made so far, uncommitted files included,
+ * stays under `refs/errand/before`.
+ */
+export const RESTART = `${OPENING}
+rm -f "$index.lock"
+stage
+if ! g diff-index --cached --quiet --no-ext-diff HEAD -- 2>/dev/null; then
+  printf 'work\\n' | g commit --quiet --no-verify --no-gpg-sign -F - >/dev/null || exit 93
+fi
+head=$(g rev-parse --verify --quiet 'HEAD^{commit}') || exit 93
+g -c http.followRedirects=false fetch --quiet --no-tags --no-write-fetch-head --no-recurse-submodules --update-shallow \\
+  -- "$3" "+refs/heads/$4:refs/remotes/origin/$4" || exit 95
+g cat-file -e "$5^{commit}" || exit 95
+g rebase --quit >/dev/null 2>&1
+g update-ref refs/errand/before "$head" && g update-ref refs/errand/base "$5" &&
+  g symbolic-ref HEAD "refs/heads/$4" && g update-ref "refs/heads/$4" "$5" &&
+  g reset --quiet --hard --no-recurse-submodules "$5" >/dev/null || exit 93
+g branch --quiet --set-upstream-to="origin/$4" >/dev/null 2>&1
+exit 0
 `;
 
 /**

@@ -1,3 +1,5 @@
+import { defined } from "../../core/basics/defined.ts";
+import { AppError } from "../../core/basics/errors.ts";
 import { hostWords } from "../../core/model/repositories/host-words.ts";
 import { isSameRepository, type RepositoryName } from "../../core/model/repositories/repository-name.ts";
 import {
@@ -7,20 +9,24 @@ import {
   type LeftOutWork,
   type PushedWork,
   type RepositoryDiff,
+  type Restart,
+  type Restarted,
+  type RestartRequest,
   type WorkspaceChanges,
 } from "../../core/ports/change-tracker.ts";
 import type { Gateway } from "../../core/ports/gateway.ts";
 import type { Committer } from "../../core/ports/repository-access.ts";
 import type { RunWorkspace } from "../../core/ports/workspace-provider.ts";
+import type { FoundCommit, RepositoryClones } from "../../git/repository-clones.ts";
 import { COMMITTER } from "../../git/working-clone.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import { RunDirectory } from "../run-directory.ts";
-import { type ClonedRepository, readRecord } from "../workspace-record.ts";
+import { type ClonedRepository, readRecord, writeRecord } from "../workspace-record.ts";
 import { changeProblem } from "./change-problem.ts";
-import { DIFF, FAST_FORWARD, LIST_BYTES, PRINT_SNAPSHOT, PUSH } from "./change-scripts.ts";
-import { inputsOf } from "./given-state.ts";
+import { DIFF, FAST_FORWARD, LIST_BYTES, PRINT_SNAPSHOT, PUSH, RESTART } from "./change-scripts.ts";
+import { findGivenState, inputsOf } from "./given-state.ts";
 import { readDiff } from "./read-diff.ts";
-import { runScript, type ScriptEnd } from "./sandboxed-script.ts";
+import { runScript, type SandboxedScript, type ScriptEnd } from "./sandboxed-script.ts";
 import { Snapshots } from "./snapshots.ts";
 
 export interface ChangeTrackerOptions {
@@ -29,6 +35,8 @@ export interface ChangeTrackerOptions {
   /** Repositories are at `<gitUrl>/<owner>/<name>.git`. */
   readonly gitUrl: string;
   readonly variablesOf: (gateway: Gateway) => Readonly<Record<string, string>>;
+  /** The newest commit of a branch, asked of the host; undefined: of the default branch. */
+  readonly findCommit: RepositoryClones["find"];
   readonly limits?: Partial<ChangeLimits>;
 }
 
@@ -57,6 +65,8 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
     fastForward: (runWorkspace) => new RunChanges(options, runWorkspace).fastForward(),
     diff: (runWorkspace, since, written) => new RunChanges(options, runWorkspace).diff(since, written),
     push: (runWorkspace, push) => new RunChanges(options, runWorkspace).push(push),
+    restart: (runWorkspace, request) => new RunChanges(options, runWorkspace).restart(request),
+    restartOf: (runWorkspace, repository) => new RunChanges(options, runWorkspace).restartOf(repository),
     templateOf: (runWorkspace, repository) => new RunChanges(options, runWorkspace).templateOf(repository),
   };
 }
@@ -130,14 +140,68 @@ class RunChanges {
   }
 
   async templateOf(repository: RepositoryName): Promise<string | undefined> {
+    return (await this.#find(repository))?.template;
+  }
+
+  async restart(request: RestartRequest): Promise<Restarted | undefined> {
+    const cloned = await this.#find(request.repository);
+    if (cloned === undefined || cloned.restart?.after === request.after) {
+      return undefined;
+    }
+    const { branch: base, commit } = await this.#findBase(cloned, request);
+    if (base === undefined) {
+      return undefined;
+    }
+    const end = await this.#withHost(cloned, {
+      script: RESTART,
+      args: [base, commit],
+      env: identityOf(COMMITTER),
+    });
+    if (typeof end.exit !== "object" || end.exit.code !== 0) {
+      throw changeProblem(cloned, end);
+    }
+    const { sandbox } = this.#options;
+    const { given: _, ...rest } = { ...cloned, commit, branch: base };
+    const given = await findGivenState(sandbox, this.#runWorkspace, rest, this.#path);
+    const { after, branchNumber } = request;
+    const restart = { runId: this.#runWorkspace.runId, after, branchNumber, base };
+    const restarted = { ...rest, restart, ...defined({ given }) };
+    const record = await readRecord(this.#path);
+    const repositories = record.repositories.map((each) =>
+      isSameRepository(each, cloned) ? restarted : each,
+    );
+    await writeRecord(this.#path, { ...record, repositories });
+    return { base, commit };
+  }
+
+  async restartOf(repository: RepositoryName): Promise<Restart | undefined> {
+    const { restart } = (await this.#find(repository)) ?? {};
+    return restart?.runId === this.#runWorkspace.runId ? restart : undefined;
+  }
+
+  /** The base of a pull request may be deleted once it is merged. */
+  async #findBase({ name, owner }: ClonedRepository, request: RestartRequest): Promise<FoundCommit> {
+    const { base, teamId, withoutTeamToken = false } = request;
+    const find = (ref?: string) => {
+      const signal = AbortSignal.timeout(this.#limits.lookMs);
+      return this.#options.findCommit({ teamId, withoutTeamToken, owner, name }, ref, signal);
+    };
+    return find(base).catch((error) => {
+      if (base === undefined || (error instanceof AppError && error.retryable)) {
+        throw error;
+      }
+      return find();
+    });
+  }
+
+  async #find(repository: RepositoryName): Promise<ClonedRepository | undefined> {
     const { repositories } = await readRecord(this.#path);
-    return repositories.find((each) => isSameRepository(each, repository))?.template;
+    return repositories.find((each) => isSameRepository(each, repository));
   }
 
   async push(push: BranchPush): Promise<PushedWork | undefined> {
     const { branch, repository } = push;
-    const { repositories } = await readRecord(this.#path);
-    const cloned = repositories.find((each) => isSameRepository(each, repository));
+    const cloned = await this.#find(repository);
     if (cloned === undefined) {
       return undefined;
     }
@@ -161,20 +225,29 @@ class RunChanges {
   }
 
   #push(cloned: ClonedRepository, { branch, isShared, message }: BranchPush): Promise<ScriptEnd> {
-    const { gitUrl, sandbox, variablesOf } = this.#options;
-    const { commit, committer = COMMITTER, defaultBranch, folder, name, owner } = cloned;
-    const url = `${gitUrl}/${owner}/${name}.git`;
+    const { committer = COMMITTER, defaultBranch } = cloned;
     // A branch that others work on is never force-pushed.
     const force = isShared || branch === defaultBranch || branch === cloned.branch ? "" : "+";
-    const own = { ...identityOf(committer), MESSAGE: message.slice(0, MESSAGE_CHARS) };
+    const env = { ...identityOf(committer), MESSAGE: message.slice(0, MESSAGE_CHARS) };
+    return this.#withHost(cloned, { script: PUSH, args: [branch, force], env });
+  }
+
+  /** Runs a script that reaches the host through the gateway. Its address is `$3`. */
+  #withHost(
+    cloned: ClonedRepository,
+    call: Pick<SandboxedScript, "args" | "env" | "script">,
+  ): Promise<ScriptEnd> {
+    const { gitUrl, sandbox, variablesOf } = this.#options;
+    const { commit, folder, name, owner } = cloned;
+    const url = `${gitUrl}/${owner}/${name}.git`;
     return runScript(
       {
         sandbox,
         runWorkspace: this.#runWorkspace,
-        script: PUSH,
-        args: [folder, commit, url, branch, force],
+        script: call.script,
+        args: [folder, commit, url, ...call.args],
         inputs: inputsOf(cloned),
-        env: { ...variablesOf(this.#runWorkspace.gateway), ...own },
+        env: { ...variablesOf(this.#runWorkspace.gateway), ...call.env },
         hasPortForward: true,
         writable: [],
         maxOutputBytes: OUTPUT_BYTES,

@@ -12,7 +12,7 @@ import { reasonToSkipDocker, startDocker, type TestDocker } from "../../support/
 import { type GatewayHarness, openGateway } from "../../support/gateway-harness.ts";
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
-import { aPreparation, aWorkspaceProvider, stepsOf } from "../../support/workspace-harness.ts";
+import { aPreparation, aWorkspaceProvider, commitsAt, stepsOf } from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
 const TOKEN = "Basic dG9rZW4tb2YtdGhlLWFwcA==";
@@ -58,7 +58,10 @@ describe.skipIf(skipped !== undefined)(
       const preparation = aPreparation(runId, { gateway, plan });
       const workspace = await aWorkspaceProvider(root, options).prepare(preparation);
       const runWorkspace = { runId, workspace, gateway, ...(image === undefined ? {} : { image }) };
-      const changes = createChangeTracker({ dataDir: root, sandbox, gitUrl: server.url, variablesOf });
+      const changes = createChangeTracker({
+        ...{ dataDir: root, sandbox, gitUrl: server.url, variablesOf },
+        findCommit: commitsAt(root, server.url),
+      });
       return { changes, preparation, runWorkspace, workspace };
     }
 

@@ -26,7 +26,7 @@ import { GitRepositories } from "../../support/git-repositories.ts";
 import { anIdleGateway } from "../../support/idle-gateway.ts";
 import { pushLargeRepository } from "../../support/large-repository.ts";
 import { createInMemoryBlobStore } from "../../support/memory/storage/blob-store.ts";
-import { aPreparation, aWorkspaceProvider, stepsOf } from "../../support/workspace-harness.ts";
+import { aPreparation, aWorkspaceProvider, commitsAt, stepsOf } from "../../support/workspace-harness.ts";
 
 const TOOLS = { owner: "acme", name: "tools" };
 const MAX_BYTES = 2 ** 20;
@@ -217,7 +217,10 @@ describe.skipIf(skipped !== undefined)(
       const { workingDirectory } = workspace;
       const dataDir = join(root, "a");
       const sandbox = createLocalSandbox(dataDir);
-      const changes = createChangeTracker({ dataDir, sandbox, gitUrl, variablesOf: () => ({}) });
+      const changes = createChangeTracker({
+        ...{ dataDir, sandbox, gitUrl, variablesOf: () => ({}) },
+        findCommit: commitsAt(dataDir, gitUrl),
+      });
       const runWorkspace = { runId, workspace, gateway: anIdleGateway() };
       await changes.takeSnapshot(runWorkspace);
       await writeFile(join(workingDirectory, "committed.txt"), "1");

@@ -4,6 +4,9 @@ import type {
   ChangeTracker,
   LeftOutWork,
   PushedWork,
+  Restart,
+  Restarted,
+  RestartRequest,
   WorkspaceChanges,
 } from "../../../src/core/ports/change-tracker.ts";
 import type { RunWorkspace } from "../../../src/core/ports/workspace-provider.ts";
@@ -20,6 +23,7 @@ export class InMemoryChanges implements ChangeTracker {
   /** The files that tools wrote, as the last call of `diff` got them. */
   written: readonly string[] | undefined;
   readonly pushes: BranchPush[] = [];
+  readonly restarts: RestartRequest[] = [];
   /** Each error fails one coming call of its kind. */
   readonly diffFaults: Error[] = [];
   readonly markFaults: Error[] = [];
@@ -49,6 +53,19 @@ export class InMemoryChanges implements ChangeTracker {
 
   async templateOf(_site: RunWorkspace, { name, owner }: RepositoryName): Promise<string | undefined> {
     return this.templates.get(`${owner}/${name}`);
+  }
+
+  async restart(_site: RunWorkspace, request: RestartRequest): Promise<Restarted | undefined> {
+    if (this.restarts.some(({ after }) => after === request.after)) {
+      return undefined;
+    }
+    this.restarts.push(request);
+    return { base: request.base ?? "main", commit: "ba5eba5eba5eba5e" };
+  }
+
+  async restartOf(): Promise<Restart | undefined> {
+    const { base = "main", branchNumber } = this.restarts.at(-1) ?? {};
+    return branchNumber === undefined ? undefined : { base, branchNumber };
   }
 
   async fastForward(): Promise<readonly LeftOutWork[]> {

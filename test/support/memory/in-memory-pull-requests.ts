@@ -1,7 +1,11 @@
 import type { ThreadKey } from "../../../src/core/basics/ids.ts";
-import type { PullRequestStatus } from "../../../src/core/model/repositories/pull-request-status.ts";
 import type { RepositoryName } from "../../../src/core/model/repositories/repository-name.ts";
-import type { PullRequest, PullRequestDraft, PullRequests } from "../../../src/core/ports/pull-requests.ts";
+import type {
+  PullRequest,
+  PullRequestDraft,
+  PullRequestReading,
+  PullRequests,
+} from "../../../src/core/ports/pull-requests.ts";
 
 /** Pull requests on a system that does not exist. */
 export class InMemoryPullRequests implements PullRequests {
@@ -15,7 +19,7 @@ export class InMemoryPullRequests implements PullRequests {
   readonly openedGates: Promise<void>[] = [];
   /** The addresses that were read, and what the platform says about them. */
   readonly reads: string[] = [];
-  readonly statuses = new Map<string, PullRequestStatus>();
+  readonly statuses = new Map<string, PullRequestReading>();
   /** Awaited before a status is reported. */
   readonly readGates: Promise<void>[] = [];
   /** True: no installation allows to open any. */
@@ -52,7 +56,7 @@ export class InMemoryPullRequests implements PullRequests {
     return found;
   }
 
-  async read(_access: unknown, url: string): Promise<PullRequestStatus | undefined> {
+  async read(_access: unknown, url: string): Promise<PullRequestReading | undefined> {
     this.#strike();
     this.reads.push(url);
     await this.readGates.shift();
@@ -64,9 +68,19 @@ export class InMemoryPullRequests implements PullRequests {
     return this.#open.size;
   }
 
+  /** It is merged or closed, and its branch has no open one any more. */
+  end({ branch, url }: PullRequest, state: "closed" | "merged", base: string): void {
+    this.statuses.set(url, { url, state, base, checks: [] });
+    for (const [key, open] of this.#open) {
+      if (open.branch === branch) {
+        this.#open.delete(key);
+      }
+    }
+  }
+
   openedByOther(repository: RepositoryName, branch: string): PullRequest {
     const key = keyOf(repository, branch);
-    const number = this.#open.size + 1;
+    const number = this.#open.size + this.statuses.size + 1;
     const known = this.#open.get(key) ?? {
       url: `https://forge.example/${repository.owner}/${repository.name}/pull/${number}`,
       branch,

@@ -15,7 +15,9 @@ import { statusText } from "../../runs/notice-writer.ts";
 import type { AttemptContext } from "../context/attempt-context.ts";
 import { type AttemptServices, recordLostChanges } from "../context/attempt-services.ts";
 import { LeaseLost } from "../lease/lease-writer.ts";
+import { beginAgain } from "./begin-again.ts";
 import { type Changed, PatchFiles } from "./patch-files.ts";
+import { publishTargetsOf } from "./publish-target.ts";
 import { type PublishedBranch, PullRequestPublisher } from "./pull-request-publisher.ts";
 import { isElsewhere, leftOutParts, movedWords, shortPatch, unpushedStatus } from "./undelivered-work.ts";
 
@@ -46,6 +48,9 @@ export class ChangeCollector {
   readonly #files: PatchFiles;
   readonly #pullRequests: PullRequestPublisher;
   readonly #written = new WrittenFiles();
+  readonly #beginAgain: () => Promise<readonly string[]>;
+  /** For the end of the turn: at which commit it began instead of where the last one ended. */
+  #begun: readonly string[] = [];
 
   constructor(services: AttemptServices, attemptContext: AttemptContext) {
     const { clean, lease, deps } = services;
@@ -57,18 +62,27 @@ export class ChangeCollector {
       plan: attemptContext.plan,
       problem,
     });
-    this.#pullRequests = new PullRequestPublisher({
+    const publisher = {
       ...deps,
       lease,
       clean,
       plan: attemptContext.plan,
       runWorkspace: attemptContext,
       problem,
-    });
+    };
+    this.#pullRequests = new PullRequestPublisher(publisher);
+    const repositories = [
+      ...attemptContext.plan.repositories,
+      ...publishTargetsOf({ run: deps.run, plan: attemptContext.plan }, deps.settings.pullRequests),
+    ];
+    this.#beginAgain = () => beginAgain({ ...publisher, repositories });
   }
 
-  beforeTurn(): Promise<void> {
-    return this.#files.takeSnapshot();
+  /** Returns what the agent must know about its repositories. */
+  async beforeTurn(): Promise<readonly string[]> {
+    this.#begun = this.#services.clean(await this.#beginAgain());
+    await this.#files.takeSnapshot();
+    return this.#begun;
   }
 
   onToolCall(call: ToolCallUpdate): void {
@@ -114,7 +128,9 @@ export class ChangeCollector {
     const changes = ofRun && (await this.#changesOf(turn, ofRun, this.#pullRequests.branches()));
     const leftOut = ofRun?.leftOut ?? [];
     const parts = leftOutParts(leftOut).map(({ message, remedy }) => `${message} ${remedy}`);
-    const remarks = this.#services.clean([...movedWords(moved, url !== undefined), ...parts]);
+    const words = this.#services.clean([...movedWords(moved, url !== undefined), ...parts]);
+    const remarks = [...this.#begun, ...words];
+    this.#begun = [];
     const missing = leftOutParts(leftOut.filter((work) => this.#isMissing(work, url)));
     const end = { ...this.#endOf(url, ofTurn, ofRun), ...this.#refusedEnd(refused, missing) };
     const landed =

@@ -9,6 +9,7 @@ import { type HomeRepository, homeRepositoryOf, isPatchOnly } from "../../model/
 import type { Run } from "../../model/runs/run.ts";
 import { type RunRepository, runRepositoryOf } from "../../model/runs/run-repository.ts";
 import type { WorkspacePlan } from "../../model/workspaces/workspace.ts";
+import type { Restart } from "../../ports/change-tracker.ts";
 
 /** The repository in which Errand opens the pull request of a run. */
 export interface PublishTarget extends RepositoryName {
@@ -19,6 +20,8 @@ export interface PublishTarget extends RepositoryName {
   readonly setting: PullRequestSetting;
   /** Nobody asked for it: without credentials there is none. */
   readonly isOptional?: true;
+  /** Which of the branches of the run gets the work. Absent: the first. */
+  readonly branchNumber?: number;
 }
 
 /** A run, and in which repositories it works. */
@@ -52,6 +55,12 @@ export function publishTargetsOf(
   }
   const named = namedTargetOf(run, { home, usual });
   return named === undefined ? [] : [{ ...named, ...optional }];
+}
+
+/** After a restart, the work goes to a new branch, also if it went onto the branch of a pull request before. */
+export function restartedTarget(target: PublishTarget, restart: Restart | undefined): PublishTarget {
+  const { ontoBase: _, ...rest } = target;
+  return restart === undefined ? target : { ...rest, ...restart };
 }
 
 function namedTargetOf(

@@ -14,9 +14,9 @@ import type { PushedBranch } from "../../ports/gateway.ts";
 import type { PullRequest, PullRequestDraft } from "../../ports/pull-requests.ts";
 import type { RunWorkspace } from "../../ports/workspace-provider.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
-import { branchOf, flatBranchOf } from "../workspaces/branch-name.ts";
+import { branchOf, flatBranchOf, isBranchOf } from "../workspaces/branch-name.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
-import { type PublishTarget, publishTargetsOf } from "./publish-target.ts";
+import { type PublishTarget, publishTargetsOf, restartedTarget } from "./publish-target.ts";
 import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
 
 export interface PullRequestPublisherDeps
@@ -55,7 +55,7 @@ export interface PublishedBranch extends PushedBranch {
  */
 export class PullRequestPublisher {
   readonly #deps: PullRequestPublisherDeps;
-  readonly #targets: readonly PublishTarget[];
+  #targets: readonly PublishTarget[];
   readonly #branches: PublishedBranch[] = [];
   #answer = "";
   /** The number of pushes handled so far. */
@@ -74,6 +74,10 @@ export class PullRequestPublisher {
    */
   async publish(turn: PublishedTurn, changed: readonly RepositoryName[] | undefined): Promise<PublishResult> {
     this.#failures = [];
+    const { changes, runWorkspace } = this.#deps;
+    this.#targets = await Promise.all(
+      this.#targets.map(async (each) => restartedTarget(each, await changes.restartOf(runWorkspace, each))),
+    );
     const published = await this.#publish(turn, changed);
     return { ...published, refused: turn.isDone ? this.#refused() : [] };
   }
@@ -153,8 +157,7 @@ export class PullRequestPublisher {
   /** The branch that Errand itself pushes to. */
   #isOwn(branch: string, { base, ontoBase }: Partial<PublishTarget> = {}): boolean {
     const { run } = this.#deps;
-    const isOfRun = branch === branchOf(run) || branch === flatBranchOf(run);
-    return isOfRun || (ontoBase === true && branch === base);
+    return isBranchOf(run, branch) || (ontoBase === true && branch === base);
   }
 
   #newPushes(): readonly PushedBranch[] {
@@ -246,13 +249,13 @@ export class PullRequestPublisher {
   async #pushOwn(target: PublishTarget): Promise<PushedWork | undefined> {
     const { run } = this.#deps;
     try {
-      return await this.#push(target, { branch: branchOf(run) });
+      return await this.#push(target, { branch: branchOf(run, target.branchNumber) });
     } catch (error) {
       const words = this.#hostRefusal(target) ?? (error instanceof AppError ? error.message : "");
       if (!isNameTaken(words)) {
         throw error;
       }
-      return this.#push(target, { branch: flatBranchOf(run) });
+      return this.#push(target, { branch: flatBranchOf(run, target.branchNumber) });
     }
   }
 

@@ -195,7 +195,9 @@ export class TurnRunner {
     const { hasPersonalSecrets } = this.#deps;
     const { work } = this.#deps;
     if (work !== undefined && !this.#run.turnOpen) {
-      await abort.unless(work.beforeTurn());
+      const begun = await abort.unless(work.beforeTurn());
+      const words = [this.#missing ?? "", ...(begun ?? [])].filter((each) => each !== "").join(" ");
+      this.#missing = words === "" ? undefined : words;
     }
     if (abort.reason !== undefined) {
       return undefined;

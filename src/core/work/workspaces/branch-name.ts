@@ -9,14 +9,22 @@ const SLUG_LENGTH_MAX = 40;
  * The branch for the work of a run, always the same: the random end of its id, because ids of runs created in the same
  * minute begin alike, and words of its title. A title without Latin letters and digits leaves no words.
  */
-export function branchOf({ id, title }: Pick<Run, "id" | "title">): string {
+export function branchOf({ id, title }: Pick<Run, "id" | "title">, branchNumber = 1): string {
   const slug = slugOf(title);
-  return `${BRANCH_PREFIX}${id.slice(id.lastIndexOf("-") + 1)}${slug === "" ? "" : `-${slug}`}`;
+  const number = branchNumber === 1 ? "" : `-${branchNumber}`;
+  return `${BRANCH_PREFIX}${id.slice(id.lastIndexOf("-") + 1)}${slug === "" ? "" : `-${slug}`}${number}`;
 }
 
 /** The same on a host with a branch `errand`, beside which no branch `errand/…` can exist. */
-export function flatBranchOf(run: Pick<Run, "id" | "title">): string {
-  return branchOf(run).replace("/", "-");
+export function flatBranchOf(run: Pick<Run, "id" | "title">, branchNumber = 1): string {
+  return branchOf(run, branchNumber).replace("/", "-");
+}
+
+/** Whether Errand pushes this branch for the run. Its further branches have a number at their end. */
+export function isBranchOf(run: Pick<Run, "id" | "title">, branch: string): boolean {
+  return [branchOf(run), flatBranchOf(run)].some(
+    (own) => branch.startsWith(own) && /^(-[1-9]\d*)?$/.test(branch.slice(own.length)),
+  );
 }
 
 /** Whether Errand itself pushes branches of this name. */

@@ -399,7 +399,8 @@ describe("the status of a pull request", () => {
         return Response.json({ statuses });
       }
       const isPull = pathname.endsWith("/pulls/7");
-      const shown = { html_url: "https://github.test/acme/widgets/pull/7", head: { sha: "c0ffee" }, ...pull };
+      const branches = { base: { ref: "release" }, head: { sha: "c0ffee" } };
+      const shown = { html_url: "https://github.test/acme/widgets/pull/7", ...branches, ...pull };
       return isPull ? Response.json(shown) : loopbackOnlyFetch(input, init);
     };
   }
@@ -415,6 +416,7 @@ describe("the status of a pull request", () => {
 
     expect(first).toEqual({
       url: "https://github.test/acme/widgets/pull/7",
+      base: "release",
       state: "draft",
       checks: [
         { name: "unit", state: "failed" },
@@ -450,6 +452,6 @@ describe("the status of a pull request", () => {
     const opened = await access.open(aDraft());
     const number = Number(opened?.url.split("/").at(-1));
 
-    expect(await access.read(number)).toEqual({ url: opened?.url, state: "draft", checks: [] });
+    expect(await access.read(number)).toEqual({ url: opened?.url, base: "main", state: "draft", checks: [] });
   });
 });
