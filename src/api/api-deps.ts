@@ -11,6 +11,7 @@ import type { PubSub } from "../core/ports/pubsub.ts";
 import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
 import type { WebhookClient } from "../core/ports/webhook-client.ts";
+import type { WorkflowTokens } from "../core/ports/workflow-tokens.ts";
 import type { PullRequestReader } from "../core/requests/pull-request-reader.ts";
 import type { RunService } from "../core/requests/run-service.ts";
 import type { SkillCatalogue } from "../core/requests/skills/skill-catalogue.ts";
@@ -39,6 +40,7 @@ export interface ApiDeps {
   /** The registries from which workers pull images. */
   readonly imageRegistries: readonly string[];
   readonly webhookClient: Pick<WebhookClient, "problemOf">;
+  readonly loadWorkflowTokens: () => Promise<WorkflowTokens>;
   readonly pubsub: PubSub;
   readonly clock: Clock;
   readonly nextDue: NextDue;

@@ -17,6 +17,7 @@ import type { Idempotency } from "./routes/idempotency.ts";
 import { identityLinkRoutes } from "./routes/identity-links.ts";
 import { inboxRoutes } from "./routes/inbox.ts";
 import { installationRoutes } from "./routes/installations.ts";
+import { keyExchangeRoutes } from "./routes/key-exchange.ts";
 import { keyRoutes } from "./routes/keys.ts";
 import { mcpServerRoutes } from "./routes/mcp-servers.ts";
 import { namedAgentRoutes } from "./routes/named-agents.ts";
@@ -87,6 +88,7 @@ export const apiRoutes: readonly Routes[] = [
   runWebhookRoutes,
   whoamiRoutes,
   keyRoutes,
+  keyExchangeRoutes,
   signInsRoutes,
   deviceCodeRoutes,
   principalRoutes,

@@ -266,6 +266,11 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     secrets: deps.secrets,
     imageRegistries: bootstrap.config.sandbox.docker.images.registries,
     webhookClient: deps.webhookClient,
+    // Its HTTP client is large, and most servers see no token of a workflow.
+    loadWorkflowTokens: async () =>
+      (await import("../outgoing/sign-in/workflow-tokens.ts")).createWorkflowTokens({
+        destinations: new Destinations(bootstrap.config.webhookAllow),
+      }),
     pubsub,
     clock: systemClock,
     nextDue,

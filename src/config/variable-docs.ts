@@ -115,7 +115,7 @@ const ownVariableDocs = {
     group: "Networks",
     default: "(none)",
     description:
-      "Addresses, networks and host names that webhooks may reach besides public ones, also without TLS. Separated by commas.",
+      "Addresses, networks and host names that webhooks, and requests to the issuers of workflow tokens, may reach besides public ones, also without TLS. Separated by commas.",
   },
   ERRAND_AGENT_ALLOW: {
     group: "Networks",

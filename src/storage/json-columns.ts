@@ -323,6 +323,9 @@ export const POLICY_MATCH: z.ZodType<PolicyMatch> = z.looseObject({
   models: someTexts,
   repositories: someTexts,
   relation: z.exactOptional(z.enum(RELATIONS)),
+  workflow: z.exactOptional(
+    z.looseObject({ issuer: z.string(), audience: text, repositoryIds: texts, refs: texts, events: texts }),
+  ),
 } satisfies MembersOf<PolicyMatch>);
 
 export const ROUTING_MATCH: z.ZodType<RoutingMatch> = z.looseObject({

@@ -9,6 +9,7 @@ import { FIND_PRINCIPALS, keyOf, principalOf } from "./people-rows.ts";
 import { selectList } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 
+const PRUNED_MAX = 1_000;
 const FIND_BY_HASH = `
   SELECT ${selectList(Object.values(Prisma.ApiKeyScalarFieldEnum))} FROM api_keys WHERE hash = $1`;
 const TOUCH = `
@@ -75,6 +76,16 @@ export class PrismaKeyStore implements KeyStore {
       return;
     }
     await this.#deps.database.query((client) => client.apiKey.update({ where: { id }, data: { hash } }));
+  }
+
+  async prune(): Promise<number> {
+    const { clock, database } = this.#deps;
+    const now = clock.now();
+    return database.query(
+      (client) => client.$executeRaw`
+        DELETE FROM api_keys WHERE id IN (
+          SELECT id FROM api_keys WHERE expires_at < ${now}::timestamptz - interval '30 days' LIMIT ${PRUNED_MAX})`,
+    );
   }
 }
 

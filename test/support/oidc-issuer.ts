@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, type JWTHeaderParameters, type JWTPayload, SignJWT } from "jose";
 import Provider from "oidc-provider";
 
 export interface OidcIssuer {
@@ -13,10 +14,24 @@ export interface OidcIssuer {
   givesRefreshTokens: boolean;
   /** Whether it answers everything with 503. */
   isDown: boolean;
+  /** How many requests arrived. */
+  requests: number;
   /** The bodies of the requests for tokens. */
   readonly tokenRequests: string[];
+  /** A token that the issuer's own key signed: of a workflow, if the claims say so. It is valid for five minutes. */
+  sign(claims: JWTPayload, options?: SignOptions): Promise<string>;
   stop(): Promise<void>;
 }
+
+export interface SignOptions {
+  /** Default: the issuer's. A test that signs with another key is an attacker. */
+  readonly key?: Parameters<SignJWT["sign"]>[0];
+  /** Default: in five minutes. */
+  readonly expires?: string | number;
+  readonly header?: Partial<JWTHeaderParameters>;
+}
+
+const KEY_ID = "a key of the test issuer";
 
 export const OIDC_CLIENT = {
   clientId: "errand",
@@ -32,12 +47,20 @@ export async function startOidcIssuer(
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   const issuer: OidcIssuer = {
     url,
+    sign: (claims, { expires = "5m", header, key = privateKey } = {}) =>
+      new SignJWT({ iss: url, ...claims })
+        .setProtectedHeader({ alg: "RS256", kid: KEY_ID, ...header })
+        .setIssuedAt()
+        .setExpirationTime(expires)
+        .sign(key),
     accounts: new Map(),
     next: "",
     givesRefreshTokens: false,
     isDown: false,
+    requests: 0,
     tokenRequests: [],
     stop: async () => {
       server.closeAllConnections();
@@ -55,6 +78,7 @@ export async function startOidcIssuer(
         grant_types: ["authorization_code", "refresh_token"],
       },
     ],
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: KEY_ID, alg: "RS256", use: "sig" }] },
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
     cookies: { keys: ["a key of the test"] },
     features: { devInteractions: { enabled: false } },
@@ -79,6 +103,7 @@ export async function startOidcIssuer(
   });
   const answer = provider.callback();
   server.on("request", (request, response) => {
+    issuer.requests += 1;
     if (issuer.isDown) {
       response.writeHead(503).end();
       return;

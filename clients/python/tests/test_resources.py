@@ -11,7 +11,7 @@ import pytest
 from conftest import REQUESTS, Receiver, wait_for
 
 import errand
-from errand import BadRequestError, ConflictError, Errand, NotFoundError, Omit, WebhookVerificationError, models
+from errand import AuthenticationError, BadRequestError, ConflictError, Errand, NotFoundError, Omit, WebhookVerificationError, models
 
 UNKNOWN = "00000000-0000-7000-8000-000000000000"
 RUN_SECRET = "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiB3ZWJob29rcw=="
@@ -330,6 +330,12 @@ def test_sign_ins_are_listed_and_an_unknown_one_cannot_be_ended(client: Errand) 
     with pytest.raises(NotFoundError):
         client.sign_ins.end(UNKNOWN)
     client.sign_ins.end_all(client.whoami().principal.uid)
+
+
+def test_a_token_that_no_policy_trusts_gives_no_key(client: Errand) -> None:
+    with pytest.raises(AuthenticationError) as error:
+        client.keys.exchange(token="e30.e30.e30")
+    assert error.value.problem["detail"] == "No policy trusts the issuer of this token."
 
 
 def test_a_program_gets_a_device_code_and_no_key_before_a_person_allows_it(client: Errand) -> None:

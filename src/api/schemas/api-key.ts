@@ -62,7 +62,9 @@ export type IssuedKeyItem = z.output<typeof IssuedKeyItem>;
 
 export const ListKeysResponse = z
   .object({
-    keys: z.array(KeyItem).describe("The newest key comes first. Expired and revoked keys are included."),
+    keys: z
+      .array(KeyItem)
+      .describe("The newest key comes first. Revoked keys are included, and expired ones for 30 days."),
   })
   .meta({
     id: "ListKeysResponse",
@@ -135,6 +137,34 @@ export const RotateKeyRequest = z
     id: "RotateKeyRequest",
     description: "How the old key ends.",
     examples: [{ overlap_seconds: 3_600 }],
+  });
+
+const WORKFLOW_KEY_SECONDS_MAX = 3_600;
+const WORKFLOW_KEY_SECONDS_MIN = 60;
+const TOKEN_LENGTH_MAX = 16_384;
+
+export const ExchangeKeyRequest = z
+  .object({
+    token: z
+      .string()
+      .min(1)
+      .max(TOKEN_LENGTH_MAX)
+      .describe("The OpenID Connect token of the workflow's job."),
+    expires_in: z
+      .int()
+      .min(WORKFLOW_KEY_SECONDS_MIN)
+      .max(WORKFLOW_KEY_SECONDS_MAX)
+      .default(WORKFLOW_KEY_SECONDS_MAX)
+      .describe("The lifetime of the key in seconds. Default: an hour, which is also the most."),
+    team_uid: z
+      .uuid()
+      .optional()
+      .describe("The team whose policy gives the key. Needed only if policies of several teams do."),
+  })
+  .meta({
+    id: "ExchangeKeyRequest",
+    description: "The proof of what a CI workflow is.",
+    examples: [{ token: "eyJhbGciOiJSUzI1NiJ9.eyJyZXBvc2l0b3J5X2lkIjoiODEyMzQ1Njc4In0.c2lnbmF0dXJl" }],
   });
 
 export function keyItem(key: ApiKey): KeyItem {

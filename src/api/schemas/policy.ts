@@ -82,6 +82,37 @@ const PolicyRequestKind = z
   );
 const PolicyRelation = z.enum(RELATIONS);
 
+const URL_LENGTH = 1_000;
+const GITHUB_ACTIONS = "https://token.actions.githubusercontent.com";
+const WorkflowMatch = z
+  .strictObject({
+    issuer: z
+      .url({ protocol: /^https?$/ })
+      .max(URL_LENGTH)
+      .optional()
+      .describe("The issuer of the token, exactly as the token names it. Default: that of GitHub Actions."),
+    audience: textOfCharacters(URL_LENGTH)
+      .min(1)
+      .optional()
+      .describe("Whom the token is for. Default: the public URL of this server."),
+    repository_ids: oneOf(MatchedText).describe(
+      "The ids of the repositories on their platform. Unlike a name, an id never belongs to another repository later.",
+    ),
+    refs: oneOf(MatchedText).describe(
+      "The branches or tags that the workflow runs on, such as `refs/heads/main`. `*` matches any characters.",
+    ),
+    events: oneOf(
+      MatchedText.refine((event) => !event.startsWith("pull_request"), {
+        message: "must not be that of a pull request, whose token does not say whether its code is of a fork",
+      }),
+    ).describe("What starts the workflow, such as `push`, `schedule` or `workflow_dispatch`."),
+  })
+  .meta({
+    id: "PolicyWorkflow",
+    description: "CI workflows, by the OpenID Connect token of their job.",
+    examples: [{ repository_ids: ["812345678"], refs: ["refs/heads/main"], events: ["push", "schedule"] }],
+  });
+
 /** Strict, unlike other bodies: ignoring a misspelt condition would allow or forbid more than intended. */
 const PolicyMatch = z
   .strictObject({
@@ -126,6 +157,11 @@ const PolicyMatch = z
     relation: PolicyRelation.optional().describe(
       "`own`: the caller created, requested or executes the run. `others`: every other run.",
     ),
+    workflow: WorkflowMatch.optional().describe(
+      "With this condition the policy decides on no action. It lets workflows exchange the token of their job for a " +
+        "key of the principal in `principals` (`POST /agent/keys/exchange`), or, with the effect `deny`, not. " +
+        "`principals` must name one principal, and no other condition may be given.",
+    ),
   })
   .meta({
     id: "PolicyMatch",
@@ -148,6 +184,10 @@ export const PolicyRequest = z
   .refine(isAboutWords, {
     path: ["match", "actions"],
     message: `must be only ${ACTIONS_WITH_WORDS.join(", ")}, or absent, with the effect require_approval`,
+  })
+  .refine(isOneExchange, {
+    path: ["match", "workflow"],
+    message: "needs the effect allow or deny, one uid in principals, and no other condition",
   })
   .meta({ id: "PolicyRequest", description: "A new or replaced policy.", examples: [REQUEST_EXAMPLE] });
 export type PolicyRequest = z.output<typeof PolicyRequest>;
@@ -264,26 +304,55 @@ const NAMES: Partial<Record<Condition, keyof PolicyMatch>> = {
 };
 
 function matchOf(request: PolicyMatch): Match {
-  const { principal_types: principalTypes, principals, request_kinds: requestKinds, ...match } = request;
+  const {
+    principal_types: principalTypes,
+    principals,
+    request_kinds: requestKinds,
+    workflow,
+    ...match
+  } = request;
   return {
     ...match,
     ...defined({
       principals: principals?.flatMap((uid) => parseId<PrincipalId>(uid) ?? []),
       principalTypes,
       requestKinds,
+      workflow: workflow && workflowOf(workflow),
     }),
   };
 }
 
-function matchItem({ principalTypes, requestKinds, ...match }: Match): PolicyMatch {
-  const types = principalTypes === undefined ? {} : { principal_types: [...principalTypes] };
-  const kinds = requestKinds === undefined ? {} : { request_kinds: [...requestKinds] };
-  return { ...match, ...types, ...kinds } as PolicyMatch;
+function matchItem({ principalTypes, requestKinds, workflow, ...match }: Match): PolicyMatch {
+  const members = defined({
+    principal_types: principalTypes,
+    request_kinds: requestKinds,
+    workflow: workflow && workflowItem(workflow),
+  });
+  return { ...match, ...members } as PolicyMatch;
+}
+
+function workflowOf({
+  issuer = GITHUB_ACTIONS,
+  repository_ids,
+  ...workflow
+}: z.output<typeof WorkflowMatch>) {
+  return { ...workflow, issuer, repositoryIds: repository_ids };
+}
+
+function workflowItem({ repositoryIds, ...workflow }: NonNullable<Match["workflow"]>) {
+  return { ...workflow, repository_ids: repositoryIds };
 }
 
 interface EffectAndMatch {
   readonly effect: Policy["effect"];
-  readonly match?: { readonly actions?: readonly string[] | undefined } | undefined;
+  readonly match?: PolicyMatch | undefined;
+}
+
+function isOneExchange({ effect, match: { workflow, principals, ...others } = {} }: EffectAndMatch): boolean {
+  return (
+    workflow === undefined ||
+    (effect !== "require_approval" && principals?.length === 1 && Object.keys(others).length === 0)
+  );
 }
 
 function isAboutWords({ effect, match }: EffectAndMatch): boolean {

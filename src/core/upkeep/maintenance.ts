@@ -13,6 +13,7 @@ export interface MaintenanceDeps {
     | "deviceCodes"
     | "idempotentResponses"
     | "inbox"
+    | "keys"
     | "leases"
     | "outbox"
     | "shareLinks"
@@ -95,6 +96,7 @@ export class Maintenance {
     await this.#prune("sign-ins", storage.signIns);
     await this.#prune("sign-in links", storage.signInLinks);
     await this.#prune("device codes", storage.deviceCodes);
+    await this.#prune("expired keys", storage.keys);
     await this.#prune("paces", { prune: () => storage.outbox.prunePaces() });
   }
 

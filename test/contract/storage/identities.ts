@@ -175,6 +175,25 @@ export function describeIdentities(harness: () => StorageHarness): void {
       expect(await keys.findByHash(former)).toBeUndefined();
       expect((await keys.findByHash(hash))?.key).toEqual({ ...key, lastUsedAt: new Date("2026-03-02") });
     });
+
+    test("keys that expired 30 days ago are removed, and those without an end stay", async () => {
+      const { clock, storage } = harness();
+      const ada = await aPerson(harness());
+      const plain = { principalId: ada.id, name: "ci", hint: "", scopes: [], createdBy: ada.id };
+      const made = { ...plain, createdAt: new Date("2026-03-01") };
+      const monthAgo = clock.now().getTime() - 30 * 24 * 3_600_000;
+      const endless = { id: randomUUID(), ...made };
+      const younger = { id: randomUUID(), ...made, expiresAt: new Date(monthAgo + 1) };
+      const old = { id: randomUUID(), ...made, expiresAt: new Date(monthAgo - 1) };
+      for (const key of [endless, younger, old]) {
+        await storage.keys.add(key, randomUUID());
+      }
+
+      expect(await storage.keys.prune()).toBeGreaterThan(0);
+
+      const left = (await storage.keys.list(ada.teamId)).filter(({ principalId }) => principalId === ada.id);
+      expect(left.map(({ id }) => id).toSorted()).toEqual([endless.id, younger.id].toSorted());
+    });
   });
 
   describe("share links", () => {

@@ -36,6 +36,7 @@ import { cachedStoredBytes } from "../../../src/core/upkeep/stored-bytes.ts";
 import { createTeamPullRequests } from "../../../src/git/team-pull-requests.ts";
 import { parseAllowList } from "../../../src/outgoing/allow-list.ts";
 import { Destinations } from "../../../src/outgoing/destinations.ts";
+import { createWorkflowTokens } from "../../../src/outgoing/sign-in/workflow-tokens.ts";
 import { createSecretBox } from "../../../src/secrets/secret-box.ts";
 import { deriveKey } from "../../../src/secrets/secret-files.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
@@ -229,6 +230,8 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     blobs,
     secrets,
     webhookClient: new Destinations(parseAllowList(options.webhookAllow ?? "")),
+    loadWorkflowTokens: async () =>
+      createWorkflowTokens({ destinations: new Destinations(parseAllowList(options.webhookAllow ?? "")) }),
     imageRegistries: IMAGE_REGISTRIES,
     pubsub: usedPubsub,
     clock,

@@ -112,6 +112,8 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/conversations/:id/redirect": "open",
   "POST /agent/device-codes": "open",
   "POST /agent/device-codes/token": "open",
+  // Authorized by the token of the workflow.
+  "POST /agent/keys/exchange": "open",
   // These routes are authorized by their signature only.
   "GET /agent/transcript-files": "open",
   "GET /agent/artifacts/:uid/file": "open",

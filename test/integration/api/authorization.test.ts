@@ -148,7 +148,8 @@ test("open routes need no key", async () => {
     return { what, status: answer.statusCode, text: answer.body };
   });
 
-  // The sign-in is requested with a wrong key, its link and the device's key without their secrets, the forms of a
+  // The sign-in is requested with a wrong key, its link and the keys of a device and a workflow
+  // without their secrets, the forms of a
   // device from no page of the server, the files without the signature that opens them, and the proof without a nonce.
   const refuses = new Set([
     "POST /signin",
@@ -158,6 +159,7 @@ test("open routes need no key", async () => {
     "POST /device",
     "POST /device/decision",
     "POST /agent/device-codes/token",
+    "POST /agent/keys/exchange",
     "GET /agent/transcript-files",
     "GET /agent/artifacts/:uid/file",
     "GET /server-proof",

@@ -14,6 +14,8 @@ export interface Condition {
   readonly options?: readonly Option[] | OptionList;
   /** Only one value is possible. */
   readonly isSingle?: true;
+  /** The value is one object, which is edited as JSON. */
+  readonly isJson?: true;
 }
 
 /** The values of the conditions that are in use, by their names. Texts are as typed. */
@@ -110,6 +112,12 @@ export const POLICY_CONDITIONS: readonly Condition[] = [
   },
   { name: "agents", label: "Agent", options: "agents" },
   { name: "models", label: "Model", hint: "The ids that the configuration of the run names." },
+  {
+    name: "workflow",
+    label: "CI workflow that may get a key",
+    hint: 'As JSON: {"repository_ids": ["812345678"], "refs": ["refs/heads/main"], "events": ["push"]}. The policy then also names one person or program, and nothing else.',
+    isJson: true,
+  },
 ];
 
 export const ROUTING_CONDITIONS: readonly Condition[] = [
@@ -120,9 +128,11 @@ export const ROUTING_CONDITIONS: readonly Condition[] = [
 
 export function matchDraftOf(match: object): MatchDraft {
   return Object.fromEntries(
-    Object.entries(match).map(([name, values]: [string, string | readonly string[]]) => [
+    Object.entries(match).map(([name, values]: [string, string | readonly string[] | object]) => [
       name,
-      [values].flat(),
+      typeof values === "object" && !Array.isArray(values)
+        ? JSON.stringify(values, null, 2).split("\n")
+        : [values].flat(),
     ]),
   );
 }
@@ -139,13 +149,24 @@ export function emptyConditions(match: MatchDraft): readonly Issue[] {
 
 /** The `match` of the request. */
 export function matchOf(match: MatchDraft, conditions: readonly Condition[]): Record<string, unknown> {
-  const single = new Set(conditions.filter(({ isSingle }) => isSingle).map(({ name }) => name));
   return Object.fromEntries(
-    Object.entries(match).map(([name, values]) => [
-      name,
-      single.has(name) ? valuesOf(values)[0] : valuesOf(values),
-    ]),
+    Object.entries(match).map(([name, values]) => {
+      const { isJson, isSingle } = conditions.find((condition) => condition.name === name) ?? {};
+      if (isJson) {
+        return [name, jsonOf(values.join("\n"))];
+      }
+      return [name, isSingle ? valuesOf(values)[0] : valuesOf(values)];
+    }),
   );
+}
+
+/** A text that is no JSON stays a text: the server then says at this field what it needs. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function valuesOf(values: readonly string[]): readonly string[] {
@@ -163,7 +184,8 @@ export function matchText(
     const options = typeof condition?.options === "object" ? condition.options : [];
     const known = new Map(options.map((option) => [option.value, option.name]));
     const words = values.map((value) => known.get(value) ?? names.get(value) ?? value);
-    return `${condition?.label ?? name}: ${words.join(", ")}`;
+    const text = condition?.isJson ? words.map((line) => line.trim()).join(" ") : words.join(", ");
+    return `${condition?.label ?? name}: ${text}`;
   });
   return texts.length === 0 ? undefined : texts.join("; ");
 }

@@ -39,6 +39,16 @@ describe("the draft of a policy", () => {
     expect(policyIssuesOf(draft).map(({ path }) => path)).toEqual(["name", "priority", "match.places"]);
   });
 
+  test("the condition on workflows is edited as JSON, and a text that is none is sent for the server to refuse", () => {
+    const workflow = { repository_ids: ["1"], refs: ["refs/heads/main"], events: ["push"] };
+    const draft = policyDraftOf({ ...STORED, ...content, match: { workflow } } as unknown as Policy);
+
+    expect(policyRequestOf(draft).match).toEqual({ workflow });
+    expect(matchText({ workflow }, POLICY_CONDITIONS, new Map())).toContain('"refs": [ "refs/heads/main" ]');
+    const broken = { ...draft, match: { workflow: ["{"] } };
+    expect(policyRequestOf(broken).match).toEqual({ workflow: "{" });
+  });
+
   test("an empty reason is left out", () => {
     expect(policyRequestOf({ ...policyDraftOf(undefined), reason: "  " })).not.toHaveProperty("reason");
   });

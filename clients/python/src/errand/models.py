@@ -3967,7 +3967,7 @@ class ListKeysResponse(Model):
 
     keys: list[ApiKey]
     """
-    The newest key comes first. Expired and revoked keys are included.
+    The newest key comes first. Revoked keys are included, and expired ones for 30 days.
     """
 
 
@@ -4032,6 +4032,25 @@ class RotateKeyRequest(Model):
     overlap_seconds: int | None = None
     """
     For how long the old key continues to work. Default: 0.
+    """
+
+
+class ExchangeKeyRequest(Model):
+    """
+    The proof of what a CI workflow is.
+    """
+
+    token: str
+    """
+    The OpenID Connect token of the workflow's job.
+    """
+    expires_in: int | None = None
+    """
+    The lifetime of the key in seconds. Default: an hour, which is also the most.
+    """
+    team_uid: str | None = None
+    """
+    The team whose policy gives the key. Needed only if policies of several teams do.
     """
 
 
@@ -5049,6 +5068,33 @@ class ListNoticesResponse(Model):
     page_info: PageInfo
 
 
+class PolicyWorkflow(Model):
+    """
+    CI workflows, by the OpenID Connect token of their job.
+    """
+
+    issuer: str | None = None
+    """
+    The issuer of the token, exactly as the token names it. Default: that of GitHub Actions.
+    """
+    audience: str | None = None
+    """
+    Whom the token is for. Default: the public URL of this server.
+    """
+    repository_ids: list[str]
+    """
+    The ids of the repositories on their platform. Unlike a name, an id never belongs to another repository later.
+    """
+    refs: list[str]
+    """
+    The branches or tags that the workflow runs on, such as `refs/heads/main`. `*` matches any characters.
+    """
+    events: list[str]
+    """
+    What starts the workflow, such as `push`, `schedule` or `workflow_dispatch`.
+    """
+
+
 PolicyMatchAction = TypeAliasType(
     "PolicyMatchAction",
     Literal["create", "follow_up", "steer", "cancel", "answer", "approve"] | str,
@@ -5168,6 +5214,10 @@ class PolicyMatch(Model):
     relation: Literal["own", "others"] | str | None = None
     """
     `own`: the caller created, requested or executes the run. `others`: every other run.
+    """
+    workflow: PolicyWorkflow | None = None
+    """
+    With this condition the policy decides on no action. It lets workflows exchange the token of their job for a key of the principal in `principals` (`POST /agent/keys/exchange`), or, with the effect `deny`, not. `principals` must name one principal, and no other condition may be given.
     """
 
 

@@ -526,6 +526,25 @@ class RotateKeyRequest(TypedDict):
     """
 
 
+class ExchangeKeyRequest(TypedDict):
+    """
+    The proof of what a CI workflow is.
+    """
+
+    token: str
+    """
+    The OpenID Connect token of the workflow's job.
+    """
+    expires_in: NotRequired[int]
+    """
+    The lifetime of the key in seconds. Default: an hour, which is also the most.
+    """
+    team_uid: NotRequired[str]
+    """
+    The team whose policy gives the key. Needed only if policies of several teams do.
+    """
+
+
 class DeviceCodeRequest(TypedDict):
     """
     A program that wants a key of the person in front of it.
@@ -868,6 +887,33 @@ class UpdateNamedAgentRequest(TypedDict):
     """
 
 
+class PolicyWorkflow(TypedDict):
+    """
+    CI workflows, by the OpenID Connect token of their job.
+    """
+
+    issuer: NotRequired[str]
+    """
+    The issuer of the token, exactly as the token names it. Default: that of GitHub Actions.
+    """
+    audience: NotRequired[str]
+    """
+    Whom the token is for. Default: the public URL of this server.
+    """
+    repository_ids: list[str]
+    """
+    The ids of the repositories on their platform. Unlike a name, an id never belongs to another repository later.
+    """
+    refs: list[str]
+    """
+    The branches or tags that the workflow runs on, such as `refs/heads/main`. `*` matches any characters.
+    """
+    events: list[str]
+    """
+    What starts the workflow, such as `push`, `schedule` or `workflow_dispatch`.
+    """
+
+
 PolicyMatchAction: TypeAlias = Literal[
     "create", "follow_up", "steer", "cancel", "answer", "approve"
 ]
@@ -976,6 +1022,10 @@ class PolicyMatch(TypedDict):
     relation: NotRequired[Literal["own", "others"]]
     """
     `own`: the caller created, requested or executes the run. `others`: every other run.
+    """
+    workflow: NotRequired[PolicyWorkflow]
+    """
+    With this condition the policy decides on no action. It lets workflows exchange the token of their job for a key of the principal in `principals` (`POST /agent/keys/exchange`), or, with the effect `deny`, not. `principals` must name one principal, and no other condition may be given.
     """
 
 

@@ -4178,7 +4178,7 @@ export type IssuedApiKey = {
  */
 export type ListKeysResponse = {
     /**
-     * The newest key comes first. Expired and revoked keys are included.
+     * The newest key comes first. Revoked keys are included, and expired ones for 30 days.
      */
     keys: Array<ApiKey>;
 };
@@ -4241,6 +4241,24 @@ export type RotateKeyRequest = {
      * For how long the old key continues to work. Default: 0.
      */
     overlap_seconds?: number;
+};
+
+/**
+ * The proof of what a CI workflow is.
+ */
+export type ExchangeKeyRequest = {
+    /**
+     * The OpenID Connect token of the workflow's job.
+     */
+    token: string;
+    /**
+     * The lifetime of the key in seconds. Default: an hour, which is also the most.
+     */
+    expires_in?: number;
+    /**
+     * The team whose policy gives the key. Needed only if policies of several teams do.
+     */
+    team_uid?: string;
 };
 
 /**
@@ -5378,6 +5396,32 @@ export type ListNoticesResponse = {
 };
 
 /**
+ * CI workflows, by the OpenID Connect token of their job.
+ */
+export type PolicyWorkflow = {
+    /**
+     * The issuer of the token, exactly as the token names it. Default: that of GitHub Actions.
+     */
+    issuer?: string;
+    /**
+     * Whom the token is for. Default: the public URL of this server.
+     */
+    audience?: string;
+    /**
+     * The ids of the repositories on their platform. Unlike a name, an id never belongs to another repository later.
+     */
+    repository_ids: Array<string>;
+    /**
+     * The branches or tags that the workflow runs on, such as `refs/heads/main`. `*` matches any characters.
+     */
+    refs: Array<string>;
+    /**
+     * What starts the workflow, such as `push`, `schedule` or `workflow_dispatch`.
+     */
+    events: Array<string>;
+};
+
+/**
  * The action on a run. `steer` is a follow-up with the delivery `interrupt` or `steer`: a policy for `follow_up` also applies to it, unless a policy that names `steer` matches. `approve` is allowed to administrators, and to principals that a policy allows by name.
  */
 export type PolicyMatchAction = 'create' | 'follow_up' | 'steer' | 'cancel' | 'answer' | 'approve';
@@ -5461,6 +5505,10 @@ export type PolicyMatch = {
      * `own`: the caller created, requested or executes the run. `others`: every other run.
      */
     relation?: 'own' | 'others';
+    /**
+     * With this condition the policy decides on no action. It lets workflows exchange the token of their job for a key of the principal in `principals` (`POST /agent/keys/exchange`), or, with the effect `deny`, not. `principals` must name one principal, and no other condition may be given.
+     */
+    workflow?: PolicyWorkflow;
 };
 
 /**

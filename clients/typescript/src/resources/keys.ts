@@ -2,6 +2,7 @@ import type { ApiClient } from "../api-client.ts";
 import type {
   ApiKey,
   CreateKeyRequest,
+  ExchangeKeyRequest,
   IssuedApiKey,
   ListKeysQuery,
   ListKeysResponse,
@@ -31,6 +32,14 @@ export class Keys {
    */
   create(body: CreateKeyRequest, options?: RequestOptions): ApiPromise<IssuedApiKey> {
     return this.#client.post("/agent/keys", { ...options, body });
+  }
+
+  /**
+   * Exchanges the OpenID Connect token of a CI workflow's job for a key of at most an hour. A policy says which workflows
+   * get one. The client needs no key for this.
+   */
+  exchange(body: ExchangeKeyRequest, options?: RequestOptions): ApiPromise<IssuedApiKey> {
+    return this.#client.post("/agent/keys/exchange", { ...options, body });
   }
 
   /** Gets a key, without the key itself. */

@@ -67,6 +67,15 @@ export function describePeople(fixture: () => ResourcesFixture): void {
       await client.signIns.endAll(principal.uid);
     });
 
+    test("a token that no policy trusts gives no key", async () => {
+      const { client } = fixture();
+
+      await expect(client.keys.exchange({ token: "e30.e30.e30" })).rejects.toMatchObject({
+        status: 401,
+        problem: { detail: "No policy trusts the issuer of this token." },
+      });
+    });
+
     test("a program gets a device code, and no key before a person allows it", async () => {
       const { client } = fixture();
       const { device_code, user_code } = await client.deviceCodes.create({ client_name: "a test" });

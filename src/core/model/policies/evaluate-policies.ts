@@ -69,6 +69,7 @@ const CHECKS: Readonly<Record<Exclude<Condition, "actions">, Check>> = {
   models: ({ models }, { model }) => isAmong(models, model),
   repositories: ({ repositories }, action, effect) => concernsAny(repositories, action.repositories, effect),
   relation: (match, { relation }) => match.relation === undefined || match.relation === relation,
+  workflow: ({ workflow }) => workflow === undefined,
 };
 const OTHER_CONDITIONS = keysOf(CHECKS);
 /** The conditions that can be checked before a message has an author and a run. */
@@ -79,6 +80,7 @@ const CONDITIONS_ON_MESSAGES = [
   "places",
   "requestKinds",
   "roles",
+  "workflow",
 ] as const;
 
 /**

@@ -105,4 +105,19 @@ export interface PolicyMatch {
   /** Globs on `owner/name`. A policy that allows needs all repositories of the run to match, any other one of them. */
   readonly repositories?: readonly string[] | undefined;
   readonly relation?: Relation | undefined;
+  /** A policy with this condition decides on no action: it says which CI workflows may get a key of its principal. */
+  readonly workflow?: WorkflowMatch | undefined;
+}
+
+/** CI workflows, by what the token says with which the platform lets them prove it. */
+export interface WorkflowMatch {
+  /** The URL of the issuer of the token, exactly as the token names it. */
+  readonly issuer: string;
+  /** Whom the token is for. Default: this server's public URL. */
+  readonly audience?: string | undefined;
+  readonly repositoryIds: readonly string[];
+  /** Globs such as `refs/heads/*`. */
+  readonly refs: readonly string[];
+  /** What starts the workflow, such as `push`. */
+  readonly events: readonly string[];
 }

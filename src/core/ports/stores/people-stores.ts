@@ -74,6 +74,8 @@ export interface KeyStore {
   requireAlive(id: string): Promise<void>;
   /** Records that the key was used. With `hash`, the key is stored under that hash from now on. */
   touch(id: string, at: Date, hash?: string): Promise<void>;
+  /** Removes keys that expired 30 days ago or more, and returns how many. Zero: none is left. */
+  prune(): Promise<number>;
 }
 
 /** The one key of the installation's administrator. The start of a process maintains it. */

@@ -10,6 +10,7 @@ import type { AdministratorKeys, KeyStore } from "../../../../src/core/ports/sto
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import { ensurePrincipal, identityName } from "./people-store.ts";
 
+const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 const KEY_NAME = "The installation's own key";
 
 export class InMemoryKeyStore implements KeyStore {
@@ -81,6 +82,16 @@ export class InMemoryKeyStore implements KeyStore {
       }
       keys.delete(known);
       keys.set(hash, key);
+    });
+  }
+
+  prune(): Promise<number> {
+    return this.#database.transaction(({ now, tables: { keys } }) => {
+      const old = [...keys].filter(([, { expiresAt }]) => expiresAt && expiresAt.getTime() < now - KEPT_MS);
+      for (const [hash] of old) {
+        keys.delete(hash);
+      }
+      return old.length;
     });
   }
 }

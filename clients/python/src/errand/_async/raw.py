@@ -120,6 +120,7 @@ class AsyncInstallationsWithRawResponse:
 class AsyncKeysWithRawResponse:
     def __init__(self, keys: AsyncKeys) -> None:
         self.create = raw(keys.create)
+        self.exchange = raw(keys.exchange)
         self.retrieve = raw(keys.retrieve)
         self.list = raw_page(keys.list)
         self.update = raw(keys.update)

@@ -120,6 +120,7 @@ class InstallationsWithRawResponse:
 class KeysWithRawResponse:
     def __init__(self, keys: Keys) -> None:
         self.create = raw(keys.create)
+        self.exchange = raw(keys.exchange)
         self.retrieve = raw(keys.retrieve)
         self.list = raw_page(keys.list)
         self.update = raw(keys.update)

@@ -120,6 +120,7 @@ class InstallationsWithStreamingResponse:
 class KeysWithStreamingResponse:
     def __init__(self, keys: Keys) -> None:
         self.create = streaming(keys.create)
+        self.exchange = streaming(keys.exchange)
         self.retrieve = streaming(keys.retrieve)
         self.list = streaming_page(keys.list)
         self.update = streaming(keys.update)

@@ -69,6 +69,29 @@ class AsyncKeys:
             options=options,
         )
 
+    async def exchange(
+        self,
+        *,
+        token: str,
+        expires_in: int | Omit = OMIT,
+        team_uid: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> models.IssuedApiKey:
+        """Exchanges the OpenID Connect token of a CI workflow's job for a key. The client needs no key for this.
+
+        Args:
+            token: The OpenID Connect token of the workflow's job.
+            expires_in: The lifetime of the key in seconds. Default: an hour, which is also the most.
+            team_uid: The team whose policy gives the key. Needed only if policies of several teams do.
+        """
+        return await self._client._request(
+            models.IssuedApiKey,
+            "POST",
+            "/agent/keys/exchange",
+            body={"token": token, "expires_in": expires_in, "team_uid": team_uid},
+            options=options,
+        )
+
     async def retrieve(self, key_id: str, **options: Unpack[RequestOptions]) -> models.ApiKey:
         """Gets a key, without the key itself."""
         return await self._client._request(models.ApiKey, "GET", path("/agent/keys/{}", key_id), options=options)
