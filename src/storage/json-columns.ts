@@ -136,6 +136,7 @@ export const PROVENANCE: z.ZodType<Provenance> = z.looseObject({
   config_layers: z.exactOptional(recordOf(z.enum(CONFIG_LAYERS))),
   routing: z.exactOptional(z.looseObject({ rule: z.exactOptional(z.string().nullable()) })),
   has_environments: z.exactOptional(z.literal(false)),
+  may_open_pull_request: z.exactOptional(z.literal(false)),
   environment: z.exactOptional(z.looseObject({ name: z.string(), repositories: texts })),
 } satisfies MembersOf<Provenance>);
 

@@ -117,6 +117,7 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
         } satisfies MembersOf<LandedWork>),
       ),
     ),
+    offersPullRequest: z.exactOptional(runId),
     offersFiles: z.exactOptional(z.looseObject({ runId, turn: z.number() })),
     attached: z.exactOptional(
       z.looseObject({

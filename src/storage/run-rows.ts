@@ -42,6 +42,7 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     resumes: row.resumes || null,
     isAnswer: row.isAnswer || null,
     isReport: row.isReport || null,
+    asksForPullRequest: row.asksForPullRequest || null,
     approval:
       row.approval === null
         ? null

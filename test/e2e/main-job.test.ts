@@ -297,6 +297,28 @@ describe("a mention in Slack (step 3)", () => {
     },
   );
 
+  test("a button beside changes without a pull request makes one, and the thread says where it is", async () => {
+    const { fullName } = fixture.github.repo;
+    const thread = await SlackThread.open(fixture, `repo=${fullName} pr=off write button.txt hello`);
+    await thread.untilAnswers(1);
+    expect((await fixture.api.getRun(thread.runId)).artifacts).not.toContainEqual(
+      expect.objectContaining({ artifact_type: "PULL_REQUEST" }),
+    );
+
+    await thread.press("Create pull request");
+    const [, answer] = await thread.untilAnswers(2);
+
+    const [opened] = fixture.github.pullRequests().slice(-1);
+    expect(answer).toMatch(/^The pull request: http\S+\/pull\/\d+$/);
+    const branch = opened?.branch ?? "";
+    expect(await fixture.gitHost.repositories.read(fullName, branch, "button.txt")).toBe("hello\n");
+    expect(JSON.stringify(thread.messages.at(-1)?.blocks)).toContain("1 file +1 −0");
+    const events = await fixture.api.events(thread.runId);
+    expect(events.filter(({ kind }) => kind === "agent.message")).toHaveLength(
+      events.filter(({ kind, turn }) => kind === "agent.message" && turn === 1).length,
+    );
+  });
+
   test("a reply in Slack without a mention is a follow-up and is answered", async () => {
     const thread = await SlackThread.open(fixture, "write notes.txt first words");
     await thread.untilAnswers(1);

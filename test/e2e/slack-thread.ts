@@ -240,6 +240,8 @@ function stateIn(text: string): string {
 }
 
 function buttonsOf(message: SlackMessage | undefined): JsonRecord[] {
-  const actions = message?.blocks.find(({ type }) => type === "actions");
-  return Array.isArray(actions?.elements) ? actions.elements.map(asRecord) : [];
+  const blocks = message?.blocks ?? [];
+  const actions = blocks.find(({ type }) => type === "actions");
+  const beside = blocks.flatMap(({ accessory }) => (accessory === undefined ? [] : [asRecord(accessory)]));
+  return [...(Array.isArray(actions?.elements) ? actions.elements.map(asRecord) : []), ...beside];
 }

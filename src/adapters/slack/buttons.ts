@@ -14,6 +14,7 @@ const CANCEL = "errand_cancel";
 const RETRY = "errand_retry";
 const PERMISSION = "errand_permission";
 const FILES = "errand_files";
+const PULL_REQUEST = "errand_pull_request";
 const APPROVE = "errand_approve";
 const REFUSE = "errand_refuse";
 const CHOOSE = "errand_choose";
@@ -43,6 +44,10 @@ export function retryButton(runId: RunId): types.Button {
 /** Shows the files of a turn. */
 export function filesButton({ runId, turn }: TurnFiles): types.Button {
   return { type: "button", action_id: FILES, text: label("Files"), value: [runId, `${turn}`].join("|") };
+}
+
+export function pullRequestButton(runId: RunId): types.Button {
+  return { type: "button", action_id: PULL_REQUEST, text: label("Create pull request"), value: runId };
 }
 
 /** The buttons decide only about the words that the message shows. */
@@ -147,6 +152,9 @@ export function parseButton(actionId: string, value: string, ticked: Ticked = []
   }
   if (actionId === RETRY) {
     return { kind: "retry", runId };
+  }
+  if (actionId === PULL_REQUEST) {
+    return { kind: "pull_request", runId };
   }
   if (actionId === FILES) {
     return /^\d{1,6}$/.test(detail ?? "") ? { kind: "files", runId, turn: Number(detail) } : undefined;

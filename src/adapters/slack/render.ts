@@ -37,6 +37,7 @@ import {
   filesButton,
   openButton,
   optionButtons,
+  pullRequestButton,
   retryButton,
   stopButton,
 } from "./buttons.ts";
@@ -124,7 +125,7 @@ function renderAnswer(
 }
 
 /** What was changed, and the pull request. */
-function withLanded(rendered: Rendered, { landed = [] }: MessageNotice): Rendered {
+function withLanded(rendered: Rendered, { landed = [], offersPullRequest }: MessageNotice): Rendered {
   if (landed.length === 0) {
     return rendered;
   }
@@ -133,7 +134,12 @@ function withLanded(rendered: Rendered, { landed = [] }: MessageNotice): Rendere
   const rest = more === 0 ? [] : [context(`${more} more repositories are in the session.`)];
   const rows = shown.map((work): types.SectionBlock => {
     const row = mrkdwnSection(defuseMrkdwn(landedWords(work), MAX_ROW));
-    const url = work.pullRequest === undefined ? "" : safeUrl(work.pullRequest);
+    if (work.pullRequest === undefined) {
+      return offersPullRequest === undefined
+        ? row
+        : { ...row, accessory: pullRequestButton(offersPullRequest) };
+    }
+    const url = safeUrl(work.pullRequest);
     return url === "" ? row : { ...row, accessory: openButton(url, "Open") };
   });
   const lines = shown.map((work) => [landedWords(work), work.pullRequest].filter(Boolean).join(" · "));

@@ -248,6 +248,7 @@ export type ButtonAction =
       readonly optionId: string;
     }
   | { readonly kind: "files"; readonly runId: RunId; readonly turn: number }
+  | { readonly kind: "pull_request"; readonly runId: RunId }
   | {
       readonly kind: "approve";
       readonly runId: RunId;

@@ -29,6 +29,7 @@ export interface FollowUpInput {
   /** The id of a principal or, for a guest, of the share link. */
   readonly authorId: PrincipalId;
   readonly isReport?: true;
+  readonly asksForPullRequest?: true;
   /** A guest never answers a question of the run. */
   readonly byGuest?: true;
   /** Default: the API. */
@@ -84,6 +85,9 @@ export function requireAgent({ preparesOnly }: Run): void {
  */
 export function decideFollowUp(edit: RunEdit, input: FollowUpInput, rules: FollowUpRules): FollowUpEffect {
   const { permission, state } = edit.run;
+  if (input.asksForPullRequest === true) {
+    requireDone(edit);
+  }
   if (state === "BLOCKED" && permission !== undefined) {
     const answer = mayAnswer(input) ? answerIn(permission, input.message) : undefined;
     return answer === undefined
@@ -101,6 +105,19 @@ export function decideFollowUp(edit: RunEdit, input: FollowUpInput, rules: Follo
     edit.moveTo("QUEUED", { reason: "A follow-up came." });
   }
   return { followUpId };
+}
+
+/** A pull request is made of work that is complete. */
+function requireDone({ run, waiting }: RunEdit): void {
+  if (waiting.some(({ asksForPullRequest }) => asksForPullRequest === true)) {
+    throw new AppError("conflict", "A pull request of this work is already asked for.", { retryable: false });
+  }
+  if (!isEnded(run.state)) {
+    throw new AppError("conflict", "The run is at work, so its changes are not complete.", {
+      remedy: "Ask for the pull request once it has answered.",
+      retryable: false,
+    });
+  }
 }
 
 /** The follow-up becomes one of the inputs that are approved together with the run. */

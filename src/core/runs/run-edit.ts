@@ -240,7 +240,9 @@ export class RunEdit {
     if (approval !== undefined) {
       this.#recordRequest(approval, id);
     }
-    this.#noteAuthor(byGuest === true ? undefined : authorId);
+    if (followUp.asksForPullRequest !== true) {
+      this.#noteAuthor(byGuest === true ? undefined : authorId);
+    }
     return id;
   }
 

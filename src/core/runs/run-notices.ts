@@ -1,6 +1,7 @@
 import { defined } from "../basics/defined.ts";
 import { withHiddenShown } from "../basics/hidden-characters.ts";
 import type { PermissionOption, PermissionRequest } from "../model/runs/agent-update.ts";
+import { isPatchOnly } from "../model/runs/home-repository.ts";
 import { shownQuestion } from "../model/runs/question-text.ts";
 import type { FollowUp, Run } from "../model/runs/run.ts";
 import { shortfallOf } from "../model/runs/run-outcome.ts";
@@ -156,8 +157,11 @@ export class RunNotices {
       unpushed: this.#unpushed,
       landed: this.#landed.length === 0 ? undefined : this.#landed,
     });
+    const isWithout = this.#landed.some(({ pullRequest }) => pullRequest === undefined) && !isPatchOnly(run);
+    const offersPullRequest = isWithout ? { offersPullRequest: run.id } : {};
     const sessionLink = this.#writer.sessionLink(run);
-    this.#postToRequesters({ kind: "message", purpose, text, sessionLink, ...offersFiles, ...work });
+    const offers = { ...offersFiles, ...offersPullRequest };
+    this.#postToRequesters({ kind: "message", purpose, text, sessionLink, ...offers, ...work });
   }
 
   /** Posts the agent's question, with the address of the page where it can be allowed if that is not so here. */

@@ -92,6 +92,17 @@ export function describeFollowUps(harness: () => StorageHarness): void {
       expect(counts).toEqual([0, 1, 2, 0, 1]);
     });
 
+    test("a follow-up keeps that it asks for a pull request", async () => {
+      const { followUps, runs } = harness().storage;
+      const run = await aStoredRun(harness());
+      const asked = [aFollowUp(run, { asksForPullRequest: true }), aFollowUp(run)];
+
+      await runs.change(run.id, (aggregate) => aChange(aggregate.run, { followUps: asked }));
+
+      const stored = await followUps.list(run.id, 0, 10);
+      expect(stored.map(({ asksForPullRequest }) => asksForPullRequest)).toEqual([true, undefined]);
+    });
+
     test("a follow-up keeps its files, and the run keeps those of its request", async () => {
       const { files, followUps, runs } = harness().storage;
       const file = { kind: "image", fileName: "a.png", mimeType: "image/png", sizeBytes: 1 } as const;

@@ -56,6 +56,16 @@ export function isNameTaken(words: string): boolean {
   return NAME_IS_TAKEN.test(words);
 }
 
+const FORBIDDEN =
+  /permission|denied|not granted|not allowed|not authorized|forbidden|may not|does not allow|read.only/i;
+
+/** Whether the host lets the credentials write nothing to the repository, whatever is pushed. */
+export function isWriteForbidden(words: string): boolean {
+  const [pattern] = REMEDIES.find(([each]) => each.test(words)) ?? [];
+  return pattern === FORBIDDEN || pattern === ARCHIVED;
+}
+
+const ARCHIVED = /archived|read.only repository|mirror repository/i;
 const AGAIN = "Then send a follow-up, which tries again.";
 
 /** What a person can do about the refusal of a push. The first that matches counts. */
@@ -76,15 +86,12 @@ const REMEDIES: readonly (readonly [words: RegExp, remedy: string])[] = [
     /signature|signed/i,
     "Errand's commits are not signed. Exempt Errand from this rule of the host, or apply the patch and sign the commit.",
   ],
-  [/archived|read.only repository|mirror repository/i, `Unarchive the repository. ${AGAIN}`],
+  [ARCHIVED, `Unarchive the repository. ${AGAIN}`],
   [
     /protected branch|rule violation|rules|hook declined|must be made through a pull request/i,
     `Change the rules of the host so that Errand may push its own branches, or apply the patch. ${AGAIN}`,
   ],
-  [
-    /permission|denied|not granted|not allowed|not authorized|forbidden|may not|does not allow|read.only/i,
-    `An administrator gives Errand's app or token on the host the permission to write. ${AGAIN}`,
-  ],
+  [FORBIDDEN, `An administrator gives Errand's app or token on the host the permission to write. ${AGAIN}`],
 ];
 
 export function remedyOf(words: string): string {

@@ -90,6 +90,8 @@ export interface Provenance {
   readonly routing?: { readonly rule?: string | null; readonly [member: string]: unknown };
   /** `false`: nothing said where to work, and the team had no environment to choose from. */
   readonly has_environments?: false;
+  /** `false`: there would be a pull request if the team had credentials for it. */
+  readonly may_open_pull_request?: false;
   /** The environment as it was when the run was created. */
   readonly environment?: { readonly name: string; readonly repositories: readonly string[] };
   readonly [member: string]: unknown;
@@ -362,6 +364,8 @@ export interface FollowUp {
   readonly isAnswer?: boolean;
   /** True if a platform reported it, for example failing checks. Its author is the person who requested the run. */
   readonly isReport?: boolean;
+  /** True if it asks for the pull request of the work so far. No agent gets it. */
+  readonly asksForPullRequest?: boolean;
 }
 
 export const FOLLOW_UP_DELIVERIES = ["queue", "interrupt", "steer"] as const;

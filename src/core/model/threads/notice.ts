@@ -46,6 +46,8 @@ export type Notice =
       readonly unpushed?: UnpushedWork;
       /** What the run changed, by repository, if the turn changed something. */
       readonly landed?: readonly LandedWork[];
+      /** A pull request of these changes can be asked for here. */
+      readonly offersPullRequest?: RunId;
       /** The turn that said it also made files, which people may ask for here. */
       readonly offersFiles?: TurnFiles;
       /** The question has buttons here. Without options, it is no longer open, and the text says why. */

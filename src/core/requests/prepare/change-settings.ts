@@ -43,7 +43,11 @@ export async function withChangeSettings(
   }
   // No request fails because a host does not answer. The credentials are checked again when there are changes.
   const isAllowed = await mayOpenPullRequest(pullRequests, request, repositories).catch(() => true);
-  return isAllowed ? request : without(request, ["pull_request"]);
+  if (isAllowed) {
+    return request;
+  }
+  const { provenance: before, ...off } = without(request, ["pull_request"]);
+  return { ...off, provenance: { ...before, may_open_pull_request: false } };
 }
 
 /** The setting of the environment or, for a request that brings one, its default. */

@@ -9,6 +9,7 @@ import type { ButtonAction } from "../../ports/thread-adapter.ts";
 import { storeInputFiles } from "../../requests/prepare/store-input-files.ts";
 import type { FollowUpEffect } from "../../runs/decide-follow-up.ts";
 import { statusText } from "../../runs/notice-writer.ts";
+import { askForPullRequest } from "./ask-for-pull-request.ts";
 import { attachFiles } from "./attach-files.ts";
 import { endQuestionsIn } from "./environment-choice.ts";
 import { contextText, withNames } from "./gather-context.ts";
@@ -168,6 +169,9 @@ async function applyButton(
   }
   if (action.kind === "files") {
     return attachFiles(context, deps, action);
+  }
+  if (action.kind === "pull_request") {
+    return askForPullRequest(context, deps, action.runId);
   }
   const extras = completing(context, "answered");
   try {

@@ -31,6 +31,7 @@ import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
 import { EventRecorder, type RecordedUpdate } from "../log/event-recorder.ts";
 import { type OpenedSecrets, RunSecrets } from "../secrets/run-secrets.ts";
 import { AttemptSlot } from "../slots/slots.ts";
+import { asksOnlyForPullRequest, makePullRequest } from "../turns/pull-request-turn.ts";
 import type { TurnRunner } from "../turns/turn-runner.ts";
 import { InputFiles } from "../workspaces/input-files.ts";
 import { findPreviousRun } from "../workspaces/previous-run.ts";
@@ -132,10 +133,11 @@ export class Attempt {
   }
 
   async #perform(): Promise<void> {
-    const { abort, deps } = this.#services;
+    const { abort, deps, lease } = this.#services;
     const { clock, run, storage } = deps;
     const workedMs = run.config.budget?.max_minutes === undefined ? 0 : await priorWorkMs(deps, run);
-    const exhausted = run.config.budget && budgetUsedUp(run, workedMs);
+    const isForAgent = run.config.budget !== undefined && !asksOnlyForPullRequest(await lease.getAggregate());
+    const exhausted = isForAgent ? budgetUsedUp(run, workedMs) : undefined;
     if (exhausted !== undefined) {
       return abort.abort({ kind: "failed", failure: exhausted });
     }
@@ -151,7 +153,8 @@ export class Attempt {
       : undefined;
     this.#changes = work;
     const ready = await this.#ready(attemptContext);
-    if (ready !== undefined) {
+    const hasMore = await makePullRequest(this.#services, attemptContext, work);
+    if (ready !== undefined && hasMore) {
       await this.#runTurns({ run, before, attemptContext, secrets, work, workedMs, ...ready });
     }
   }

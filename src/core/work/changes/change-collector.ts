@@ -18,8 +18,15 @@ import { LeaseLost } from "../lease/lease-writer.ts";
 import { beginAgain } from "./begin-again.ts";
 import { type Changed, PatchFiles } from "./patch-files.ts";
 import { publishTargetsOf } from "./publish-target.ts";
-import { type PublishedBranch, PullRequestPublisher } from "./pull-request-publisher.ts";
-import { isElsewhere, leftOutParts, movedWords, shortPatch, unpushedStatus } from "./undelivered-work.ts";
+import { type PublishedBranch, type PublishResult, PullRequestPublisher } from "./pull-request-publisher.ts";
+import {
+  isElsewhere,
+  leftOutParts,
+  movedWords,
+  shortPatch,
+  unpushedStatus,
+  unwritableStatus,
+} from "./undelivered-work.ts";
 
 export interface CollectedChanges {
   readonly files: readonly CollectedFile[];
@@ -115,12 +122,14 @@ export class ChangeCollector {
     const isLast = deliverable(waiting).length === 0;
     const moved = await this.#files.fastForward();
     const ofTurn = await this.#files.ofTurn(turn);
-    const isDone = isLast && stopReason === "end_turn";
-    const { handedOver, refused, url } = await this.#pullRequests.publish(
-      { answer: isPrivate ? "" : answer, isDone },
+    const isAskedFor = taken.some(({ asksForPullRequest }) => asksForPullRequest === true);
+    const isDone = (isLast || isAskedFor) && stopReason === "end_turn";
+    const published = await this.#pullRequests.publish(
+      { answer: isPrivate ? "" : answer, isDone, isAskedFor },
       ofTurn?.repositories,
     );
-    const ofRun = isLast ? await this.#files.ofRun(this.#written.paths) : undefined;
+    const { handedOver, refused, url } = published;
+    const ofRun = isLast || isDone ? await this.#files.ofRun(this.#written.paths) : undefined;
     const left = (ofRun?.diffs ?? []).filter(
       ({ repository }) => !handedOver.some((each) => isSameRepository(each, repository)),
     );
@@ -132,9 +141,12 @@ export class ChangeCollector {
     const remarks = [...this.#begun, ...words];
     this.#begun = [];
     const missing = leftOutParts(leftOut.filter((work) => this.#isMissing(work, url)));
-    const end = { ...this.#endOf(url, ofTurn, ofRun), ...this.#refusedEnd(refused, missing) };
-    const landed =
-      ofTurn?.diffs.length === 0 ? [] : (changes?.changes ?? []).map((each) => this.#landed(each));
+    const end = {
+      ...this.#endOf(published, ofTurn, ofRun),
+      ...this.#refusedEnd(refused, missing),
+    };
+    const isUnchanged = ofTurn?.diffs.length === 0 && !isAskedFor;
+    const landed = isUnchanged ? [] : (changes?.changes ?? []).map((each) => this.#landed(each));
     return { files, ...changes, landed, remarks, ...end };
   }
 
@@ -185,7 +197,7 @@ export class ChangeCollector {
 
   /** How the run ends if this was its last turn and it succeeded. */
   #endOf(
-    url: string | undefined,
+    { notWritable, url }: Pick<PublishResult, "notWritable" | "url">,
     ofTurn: Changed | undefined,
     ofRun: Changed | undefined,
   ): Pick<CollectedChanges, "success" | "unpushed"> {
@@ -193,10 +205,11 @@ export class ChangeCollector {
     if (url !== undefined) {
       return { success: { message: `Its pull request: ${url}` } };
     }
-    if (ofRun === undefined || ofRun.diffs.length === 0 || !isPatchOnly(deps.run)) {
+    const status = isPatchOnly(deps.run) ? unpushedStatus(deps.run) : unwritableStatus(deps.run, notWritable);
+    if (ofRun === undefined || ofRun.diffs.length === 0 || status === undefined) {
       return {};
     }
-    const success = clean(unpushedStatus(deps.run));
+    const success = clean(status);
     if (ofTurn?.diffs.length === 0) {
       return { success };
     }

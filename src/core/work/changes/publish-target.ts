@@ -63,6 +63,20 @@ export function restartedTarget(target: PublishTarget, restart: Restart | undefi
   return restart === undefined ? target : { ...rest, ...restart };
 }
 
+/** The same as if the request had named a pull request. */
+export function askingForPullRequest({ plan, run }: Publisher): Publisher {
+  const { config, provenance } = run;
+  const { pull_request: setting = "off" } = config;
+  const layers = { ...provenance.config_layers, pull_request: "request" as const };
+  return {
+    plan,
+    run: {
+      config: { ...config, pull_request: setting === "off" ? "draft" : setting },
+      provenance: { ...provenance, config_layers: layers },
+    },
+  };
+}
+
 function namedTargetOf(
   run: Publisher["run"],
   { home, usual }: { readonly home: HomeRepository | undefined; readonly usual: PullRequestSetting },

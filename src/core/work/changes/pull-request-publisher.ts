@@ -1,7 +1,7 @@
 import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
-import { isNameTaken, remedyOf } from "../../model/repositories/host-words.ts";
+import { isNameTaken, isWriteForbidden, remedyOf } from "../../model/repositories/host-words.ts";
 import type { PullRequestSetting } from "../../model/repositories/pull-request-setting.ts";
 import { isSameRepository, type RepositoryName } from "../../model/repositories/repository-name.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
@@ -16,8 +16,14 @@ import type { RunWorkspace } from "../../ports/workspace-provider.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import { branchOf, flatBranchOf, isBranchOf } from "../workspaces/branch-name.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
-import { type PublishTarget, publishTargetsOf, restartedTarget } from "./publish-target.ts";
+import {
+  askingForPullRequest,
+  type PublishTarget,
+  publishTargetsOf,
+  restartedTarget,
+} from "./publish-target.ts";
 import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
+import { refusalOf } from "./undelivered-work.ts";
 
 export interface PullRequestPublisherDeps
   extends Pick<AttemptDeps, "changes" | "log" | "pullRequests" | "settings" | "writer">,
@@ -29,6 +35,8 @@ export interface PullRequestPublisherDeps
 }
 
 export interface PublishResult {
+  /** Why the host took nothing of what only a default wanted to publish. */
+  readonly notWritable?: string;
   /** The pull request to show to people. */
   readonly url?: string;
   /** The repositories whose changes are all in a pull request. */
@@ -41,6 +49,8 @@ export interface PublishedTurn {
   /** What the agent says about its work. Empty for a private turn. */
   readonly answer: string;
   readonly isDone: boolean;
+  /** A person asked for the pull request of what the run has changed so far. */
+  readonly isAskedFor: boolean;
 }
 
 /** A pushed branch and the address of its pull request. */
@@ -74,18 +84,27 @@ export class PullRequestPublisher {
    */
   async publish(turn: PublishedTurn, changed: readonly RepositoryName[] | undefined): Promise<PublishResult> {
     this.#failures = [];
-    const { changes, runWorkspace } = this.#deps;
+    const { changes, runWorkspace, settings } = this.#deps;
+    const isAskedFor = turn.isAskedFor || (await this.#hasOwn());
+    const asking = askingForPullRequest(this.#deps);
+    const targets = isAskedFor ? publishTargetsOf(asking, settings.pullRequests) : this.#targets;
     this.#targets = await Promise.all(
-      this.#targets.map(async (each) => restartedTarget(each, await changes.restartOf(runWorkspace, each))),
+      targets.map(async (each) => restartedTarget(each, await changes.restartOf(runWorkspace, each))),
     );
-    const published = await this.#publish(turn, changed);
-    return { ...published, refused: turn.isDone ? this.#refused() : [] };
+    const published = await this.#publish(turn, turn.isAskedFor ? undefined : changed);
+    return { ...published, ...(turn.isDone ? this.#refused() : { refused: [] }) };
+  }
+
+  /** A pull request that Errand opened stays up to date, also if no setting asked for it. */
+  async #hasOwn(): Promise<boolean> {
+    const bodies = this.#deps.run.pullRequest === undefined ? [] : await this.#pullRequestsOfRun();
+    return bodies.some(({ branch }) => this.#isOwn(branch));
   }
 
   async #publish(
     { answer, isDone }: PublishedTurn,
     changed: readonly RepositoryName[] | undefined,
-  ): Promise<Omit<PublishResult, "refused">> {
+  ): Promise<Pick<PublishResult, "handedOver" | "url">> {
     this.#answer = answer;
     const pushed = this.#newPushes();
     let shown: PullRequest | undefined;
@@ -144,14 +163,18 @@ export class PullRequestPublisher {
 
   /** If earlier turns published all changes, a turn without changes has nothing to publish. */
   async #lastOfRun(target: PublishTarget): Promise<PullRequestBody | undefined> {
-    const { clock, run, storage } = this.#deps;
-    const artifacts = await retry(clock, WHILE_UNAVAILABLE, () => storage.files.artifactsOf([run.id]));
-    const bodies = artifacts.flatMap(({ body }) => (body.type === "PULL_REQUEST" ? [body] : []));
+    const bodies = await this.#pullRequestsOfRun();
     // Branches of several repositories have the same name.
     const path = `/${target.owner}/${target.name}/`.toLowerCase();
-    const here =
-      this.#targets.length < 2 ? bodies : bodies.filter(({ url }) => url.toLowerCase().includes(path));
+    const isHere = ({ url }: PullRequestBody) => url.toLowerCase().includes(path);
+    const here = this.#targets.length < 2 ? bodies : bodies.filter(isHere);
     return here.findLast(({ branch }) => this.#isOwn(branch, target)) ?? here.at(-1);
+  }
+
+  async #pullRequestsOfRun(): Promise<readonly PullRequestBody[]> {
+    const { clock, run, storage } = this.#deps;
+    const artifacts = await retry(clock, WHILE_UNAVAILABLE, () => storage.files.artifactsOf([run.id]));
+    return artifacts.flatMap(({ body }) => (body.type === "PULL_REQUEST" ? [body] : []));
   }
 
   /** The branch that Errand itself pushes to. */
@@ -333,7 +356,8 @@ export class PullRequestPublisher {
       const { log, run } = this.#deps;
       log.warn("pull_request.refused", { runId: run.id, what, error });
       if (what === "pull_request" || this.#hostRefusal(target) === undefined) {
-        this.#failures.push(this.#refusalOf(what, error));
+        const branch = this.#branches.at(-1)?.branch;
+        this.#failures.push(refusalOf(what, error, { branch, host: this.#deps.changes.host }));
       }
       return undefined;
     }
@@ -345,28 +369,19 @@ export class PullRequestPublisher {
     return refusedPushes.find((each) => isSameRepository(each, repository))?.message;
   }
 
-  #refusalOf(what: "push" | "pull_request", error: unknown): RefusedWork {
-    if (!(error instanceof AppError)) {
-      return { what, by: SELF, message: UNEXPECTED[what], remedy: AGAIN };
-    }
-    const { message, options } = error;
-    const said = options.said ?? message;
-    if (what === "push") {
-      return { what, by: SELF, message, remedy: options.remedy ?? remedyOf(message) };
-    }
-    const branch = this.#branches.at(-1)?.branch;
-    const place = branch === undefined ? "" : ` The work is on the branch ${branch}.`;
-    const by = error.code === "integration_not_configured" ? SELF : this.#deps.changes.host;
-    return { what, by, message: said, remedy: `${options.remedy ?? AGAIN}${place}` };
-  }
-
   /** Also pushes of the agent that no accepted one has followed. */
-  #refused(): readonly RefusedWork[] {
+  #refused(): Pick<PublishResult, "notWritable" | "refused"> {
     const { changes, runWorkspace } = this.#deps;
-    const pushes = runWorkspace.gateway.traffic.refusedPushes.map(
-      ({ message }): RefusedWork => ({ what: "push", by: changes.host, message, remedy: remedyOf(message) }),
+    const { refusedPushes } = runWorkspace.gateway.traffic;
+    const notWritable = refusedPushes.find(
+      (push) => this.#targetIn(push)?.isOptional === true && isWriteForbidden(push.message),
     );
-    return [...pushes, ...this.#failures];
+    const refused = refusedPushes
+      .filter((push) => push !== notWritable)
+      .map(
+        ({ message }) => ({ what: "push", by: changes.host, message, remedy: remedyOf(message) }) as const,
+      );
+    return { ...defined({ notWritable: notWritable?.message }), refused: [...refused, ...this.#failures] };
   }
 
   async #link(found: PullRequest | undefined): Promise<PullRequest | undefined> {
@@ -378,13 +393,6 @@ export class PullRequestPublisher {
     return found;
   }
 }
-
-const SELF = "Errand";
-const AGAIN = "Send a follow-up to try again.";
-const UNEXPECTED = {
-  push: "The work could not be pushed.",
-  pull_request: "The pull request could not be opened.",
-} as const;
 
 type PullRequestBody = Extract<ArtifactBody, { readonly type: "PULL_REQUEST" }>;
 

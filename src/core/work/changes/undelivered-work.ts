@@ -1,4 +1,6 @@
+import { AppError } from "../../basics/errors.ts";
 import { listText } from "../../basics/list-text.ts";
+import { remedyOf } from "../../model/repositories/host-words.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import type { Run, StatusMessage } from "../../model/runs/run.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
@@ -96,6 +98,31 @@ export function movedWords(moved: readonly LeftOutWork[], hasPullRequest: boolea
   return moved.map(({ path, reason }) => `The agent's work was ${ELSEWHERE[reason]} \`${path}\`; ${now}.`);
 }
 
+const SELF = "Errand";
+const AGAIN = "Send a follow-up to try again.";
+const UNEXPECTED = {
+  push: "The work could not be pushed.",
+  pull_request: "The pull request could not be opened.",
+} as const;
+
+/** `branch`: where the work is that has no pull request. */
+export function refusalOf(
+  what: "push" | "pull_request",
+  error: unknown,
+  { branch, host }: { readonly branch: string | undefined; readonly host: string },
+): RefusedWork {
+  if (!(error instanceof AppError)) {
+    return { what, by: SELF, message: UNEXPECTED[what], remedy: AGAIN };
+  }
+  const { message, options } = error;
+  if (what === "push") {
+    return { what, by: SELF, message, remedy: options.remedy ?? remedyOf(message) };
+  }
+  const place = branch === undefined ? "" : ` The work is on the branch ${branch}.`;
+  const by = error.code === "integration_not_configured" ? SELF : host;
+  return { what, by, message: options.said ?? message, remedy: `${options.remedy ?? AGAIN}${place}` };
+}
+
 /** Nobody reads a longer patch in a thread. */
 const PATCH_BYTES_MAX = 20_000;
 
@@ -109,6 +136,23 @@ export function unpushedStatus(run: Pick<Run, "provenance">): StatusMessage {
     remedy:
       "Read the patch and apply it. Or, if the code of the fork can be trusted, a person with write permission gets a " +
       "branch: mention the bot with `new pr=draft` and the task.",
+  };
+}
+
+/** How a run ends for which only a default wants a pull request that Errand may not make. Undefined: it may. */
+export function unwritableStatus(
+  { provenance }: Pick<Run, "provenance">,
+  hostWords: string | undefined,
+): StatusMessage | undefined {
+  if (hostWords === undefined && provenance.may_open_pull_request !== false) {
+    return undefined;
+  }
+  const reason =
+    hostWords === undefined ? "the team has no credentials for one" : `the host says: ${hostWords}`;
+  return {
+    message: `No pull request was made, because ${reason}.`.replace(/\.\.$/, "."),
+    remedy:
+      "An administrator gives Errand's app or the team's token permission to write there. Then ask for it again.",
   };
 }
 

@@ -30,7 +30,8 @@ export function turnText({
   missing,
   workspace,
 }: TurnInput): string {
-  const messages = followUps.flatMap(({ context, message }) =>
+  const forAgent = followUps.filter(({ asksForPullRequest }) => asksForPullRequest !== true);
+  const messages = forAgent.flatMap(({ context, message }) =>
     context === undefined ? [message] : [fenced(CONTEXT_LABEL, context), message],
   );
   if (run.turn === 1) {

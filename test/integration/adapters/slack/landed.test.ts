@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { aCard, SlackFixture } from "./slack-fixture.ts";
+import { aCard, runId, SlackFixture } from "./slack-fixture.ts";
 
 let fixture: SlackFixture;
 beforeEach(async () => {
@@ -38,6 +38,31 @@ test("Slack takes an answer that says what changed, and its button asks Errand f
     value: "",
   });
   expect(await fixture.translateLast()).toMatchObject({ kind: "ignored" });
+});
+
+test("beside changes without a pull request, a button asks for one", async () => {
+  const message = await fixture.mentioned();
+  const landed = [{ repository: "acme/docs", files: 1, additions: 0, deletions: 4 }];
+  const said = { kind: "message", purpose: "answer", text: "Done." } as const;
+
+  await fixture.deliver(message, { ...said, landed, offersPullRequest: runId });
+
+  const [answer] = fixture.repliesTo(message);
+  const button = { action_id: "errand_pull_request", text: { text: "Create pull request" }, value: runId };
+  expect(answer?.blocks.at(-1)).toMatchObject({
+    text: { text: "acme/docs · 1 file +0 −4" },
+    accessory: button,
+  });
+  await fixture.slack.sendButton(fixture.url, {
+    user: fixture.slack.bob,
+    message: { channel: fixture.slack.channel.id, ts: answer?.ts ?? "" },
+    actionId: button.action_id,
+    value: button.value,
+  });
+  expect(await fixture.translateLast()).toMatchObject({
+    kind: "message",
+    message: { buttonAction: { kind: "pull_request", runId } },
+  });
 });
 
 test("the card says beforehand what becomes of changes", async () => {
