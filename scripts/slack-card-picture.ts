@@ -82,8 +82,8 @@ const STYLE = `
   .button { display: inline-block; border: 1px solid #bbb; border-radius: 6px; padding: 3px 12px; font-weight: 600; font-size: 13px }
   .danger { color: #e01e5a; border-color: #e01e5a } footer { color: #868686; font-size: 11px; margin-top: 10px }`;
 
-const [{ blocks, planBlocks = blocks }] = render({ id: "picture", notice: { kind: "card", card: CARD } });
-const drawn = planBlocks.map((block) => htmlOf(block as unknown as Block)).join("\n");
+const [{ blocks, newer }] = render({ id: "picture", notice: { kind: "card", card: CARD } });
+const drawn = (newer?.blocks ?? blocks).map((block) => htmlOf(block as unknown as Block)).join("\n");
 const note = "Drawn from the blocks of the message, not a screenshot of Slack.";
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
 try {

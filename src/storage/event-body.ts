@@ -37,6 +37,7 @@ const REQUIRED: { readonly [Kind in RunEventKind]: MembersOf<BodyOf<Kind>> } = {
   "agent.started": { agent: "string", session: "string", resumed: "boolean" },
   "turn.started": { followUpIds: "array", again: "boolean" },
   "turn.ended": { stopReason: "string", answer: "string" },
+  "turn.rated": { ratedBy: "string", ratedTurn: "number", rating: "string" },
   "followup.received": { followUpId: "string", message: "string", authorId: "string", delivery: "string" },
   "followup.edited": { followUpId: "string", message: "string", editedBy: "string" },
   "followup.withdrawn": { followUpId: "string", withdrawnBy: "string" },

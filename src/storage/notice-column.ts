@@ -119,6 +119,7 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
     ),
     offersPullRequest: z.exactOptional(runId),
     offersFiles: z.exactOptional(z.looseObject({ runId, turn: z.number() })),
+    takesRating: z.exactOptional(z.looseObject({ runId, turn: z.number() })),
     attached: z.exactOptional(
       z.looseObject({
         runId,

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { parse } from "yaml";
+import { z } from "zod";
 import { blocksOf } from "../support/documentation.ts";
 import { asRecord } from "../support/json.ts";
 import { slackEnvironment } from "../support/service.ts";
-import { Fixture, TEST_LIMIT_MS } from "./service-fixture.ts";
+import { waitFor } from "../support/wait-for.ts";
+import { Fixture, TEST_LIMIT_MS, WAIT_LIMIT_MS } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
 
 vi.setConfig({ testTimeout: TEST_LIMIT_MS });
@@ -12,6 +14,9 @@ const GUIDE = "docs/guides/slack.md";
 const EXAMPLE_URL = "https://errand.example.com";
 const PUBLIC_URL = "https://errand.localhost";
 const WITHOUT_SLACK = { SLACK_BOT_TOKEN: "", SLACK_SIGNING_SECRET: "" };
+
+const feedback = z.object({ action_id: z.string(), positive_button: z.object({ value: z.string() }) });
+const ratingBlock = z.tuple([z.object({ elements: z.tuple([feedback]) })]);
 
 let fixture: Fixture;
 
@@ -104,6 +109,31 @@ test("Ask for work: an alert is investigated in its thread, and the change opens
   for (const words of ["TypeError: cart is undefined", "src/checkout.ts:42", "environment: production"]) {
     expect(report).toContain(words);
   }
+});
+
+test("Ratings: a press under the answer is kept with the run, and only its author is thanked", async () => {
+  const { alice, channel } = fixture.slack;
+  const thread = await SlackThread.open(fixture, "say rate me");
+  await thread.untilAnswers(1);
+  const { blocks, ts } = thread.messages.at(-1) ?? expect.fail("There is no answer.");
+  const [
+    {
+      elements: [buttons],
+    },
+  ] = ratingBlock.parse(blocks.slice(-1));
+
+  const { action_id: actionId, positive_button: positive } = buttons;
+  const press = { actionId, value: positive.value, user: alice };
+  await fixture.sendButton({ ...press, element: "feedback_buttons", message: { channel: channel.id, ts } });
+
+  const thanks = () =>
+    fixture.slack
+      .ephemeralMessages(channel.id, alice)
+      .at(-1)
+      ?.text.match(/^Thank you/);
+  await waitFor(thanks, { what: "the thanks", timeoutMs: WAIT_LIMIT_MS });
+  const rated = (await fixture.api.events(thread.runId)).filter(({ kind }) => kind === "turn.rated");
+  expect(rated).toMatchObject([{ rated_turn: 1, rating: "good" }]);
 });
 
 test("Steer a run: a question is answered by its button, and a reply stops a run", async () => {

@@ -117,7 +117,7 @@ export class SlackThread {
 
   /** Chooses an option of that menu. */
   async chooseOption({ value }: MenuOption): Promise<void> {
-    await this.#pressInQuestion({ ...this.#menu(), value, isMenu: true });
+    await this.#pressInQuestion({ ...this.#menu(), value, element: "menu" });
   }
 
   #question() {

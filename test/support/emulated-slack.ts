@@ -156,8 +156,9 @@ export class EmulatedSlack {
     return this.#api.overLimits;
   }
 
-  set refusesPlans(refuses: boolean) {
-    this.#api.refusesPlans = refuses;
+  /** The types of blocks that the workspaces refuse, as those do that are not part of their release yet. */
+  get refusedBlocks(): Set<string> {
+    return this.#api.refusedBlocks;
   }
 
   /** The journal of the Web API, oldest first. */

@@ -8,8 +8,8 @@ export interface Rendered {
   readonly marker: Marker;
   readonly text: string;
   readonly blocks: readonly types.KnownBlock[];
-  /** The same with the plan as Slack's own block, which not every workspace takes. */
-  readonly planBlocks?: readonly types.KnownBlock[];
+  /** The same with a block of Slack for this subject, which not every workspace takes. */
+  readonly newer?: { readonly subject: "plan" | "rating"; readonly blocks: readonly types.KnownBlock[] };
   /** The same with Markdown of which Slack makes fewer blocks. */
   readonly fewerBlocks?: readonly types.KnownBlock[];
   /** The whole message for a workspace that refuses the blocks. */

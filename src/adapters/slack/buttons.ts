@@ -3,7 +3,8 @@ import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { parseRunId, type RunId } from "../../core/basics/ids.ts";
 import type { PermissionOption } from "../../core/model/runs/agent-update.ts";
-import type { CardQuestion, TurnFiles } from "../../core/model/threads/notice.ts";
+import { RATINGS, type TurnRating } from "../../core/model/runs/events.ts";
+import type { CardQuestion, TurnOfRun } from "../../core/model/threads/notice.ts";
 import type { ButtonAction } from "../../core/ports/thread-adapter.ts";
 import type { ChoiceOption, ChoiceSearch } from "../../core/threads/inbox/environment-choice.ts";
 import { authorSubject } from "./addresses.ts";
@@ -15,6 +16,7 @@ const RETRY = "errand_retry";
 const PERMISSION = "errand_permission";
 const FILES = "errand_files";
 const PULL_REQUEST = "errand_pull_request";
+const RATE = "errand_rate";
 const APPROVE = "errand_approve";
 const REFUSE = "errand_refuse";
 const CHOOSE = "errand_choose";
@@ -23,6 +25,8 @@ const REMEMBER = "errand_remember";
 /** The menu of environments in the form of a new run. */
 export const FORM_MENU = "errand_form_environment";
 
+/** The number of a turn. */
+const TURN = /^\d{1,6}$/;
 const MAX_LABEL = 75;
 const MAX_VALUE = 2_000;
 /** A block has 25 elements, and one is "Without a repository". More environments are in a menu. */
@@ -42,12 +46,42 @@ export function retryButton(runId: RunId): types.Button {
 }
 
 /** Shows the files of a turn. */
-export function filesButton({ runId, turn }: TurnFiles): types.Button {
+export function filesButton({ runId, turn }: TurnOfRun): types.Button {
   return { type: "button", action_id: FILES, text: label("Files"), value: [runId, `${turn}`].join("|") };
 }
 
 export function pullRequestButton(runId: RunId): types.Button {
   return { type: "button", action_id: PULL_REQUEST, text: label("Create pull request"), value: runId };
+}
+
+/** Slack's own buttons for rating an answer: https://docs.slack.dev/reference/block-kit/blocks/context-actions-block */
+export function ratingBlock(turn: TurnOfRun): types.ContextActionsBlock {
+  const [positive, negative] = [ratingOf(turn, "good"), ratingOf(turn, "bad")];
+  const element = { type: "feedback_buttons", action_id: RATE } as const;
+  return {
+    type: "context_actions",
+    elements: [{ ...element, positive_button: positive, negative_button: negative }],
+  };
+}
+
+/** For a workspace that refuses that block. */
+export function ratingButtons(turn: TurnOfRun): types.Button[] {
+  return RATINGS.map((rating) => {
+    const { text, ...button } = ratingOf(turn, rating);
+    const face = label(rating === "good" ? "👍" : "👎");
+    return {
+      type: "button",
+      action_id: `${RATE}:${rating}`,
+      ...button,
+      text: face,
+      accessibility_label: text.text,
+    };
+  });
+}
+
+function ratingOf({ runId, turn }: TurnOfRun, rating: TurnRating["rating"]) {
+  const text = label(rating === "good" ? "Good answer" : "Bad answer");
+  return { text, value: [runId, `${turn}`, rating].join("|") };
 }
 
 /** The buttons decide only about the words that the message shows. */
@@ -157,7 +191,12 @@ export function parseButton(actionId: string, value: string, ticked: Ticked = []
     return { kind: "pull_request", runId };
   }
   if (actionId === FILES) {
-    return /^\d{1,6}$/.test(detail ?? "") ? { kind: "files", runId, turn: Number(detail) } : undefined;
+    return TURN.test(detail ?? "") ? { kind: "files", runId, turn: Number(detail) } : undefined;
+  }
+  if (actionId === RATE || actionId.startsWith(`${RATE}:`)) {
+    const rating = RATINGS.find((one) => one === optionId);
+    const isTurn = TURN.test(detail ?? "");
+    return rating && isTurn ? { kind: "rate", runId, ratedTurn: Number(detail), rating } : undefined;
   }
   if (actionId === APPROVE || actionId === REFUSE) {
     return detail ? { kind: "approve", runId, inputsHash: detail, approve: actionId === APPROVE } : undefined;

@@ -19,8 +19,8 @@ type Reply = NonNullable<ConversationsRepliesResponse["messages"]>[number];
 export class Posts {
   readonly #client: WebClient;
   readonly #identity: Pick<BotIdentity, "get">;
-  /** The workspace refused Slack's own block for plans. */
-  #refusesPlans = false;
+  /** The subjects for which the workspace refused Slack's own block. */
+  readonly #refused = new Set<string>();
 
   constructor(client: WebClient, identity: Pick<BotIdentity, "get">) {
     this.#client = client;
@@ -77,16 +77,17 @@ export class Posts {
   }
 
   /**
-   * A plan whose block Slack refuses is sent as text. A message whose blocks it refuses is sent with fewer, then as plain
+   * A newer block that Slack refuses is sent as text or buttons. A message whose blocks it refuses is sent with fewer, then as plain
    * text, and then as the start of that. Slack shows nothing of a message that it refuses.
    */
   async #send<Answer>(
-    { blocks, fewerBlocks, marker, plainText, planBlocks, text }: Rendered,
+    { blocks, fewerBlocks, marker, newer, plainText, text }: Rendered,
     send: (message: MarkedMessage) => Promise<Answer>,
   ): Promise<Answer> {
-    const plans = planBlocks === undefined || this.#refusesPlans ? [] : [{ text, blocks: planBlocks }];
+    const tried = newer === undefined || this.#refused.has(newer.subject) ? undefined : newer;
     const fewer = fewerBlocks === undefined ? [] : [{ text, blocks: fewerBlocks }];
-    const [first = { text, blocks }, ...others] = [...plans, { text, blocks }, ...fewer];
+    const first = { text, blocks: tried?.blocks ?? blocks };
+    const others = [...(tried === undefined ? [] : [{ text, blocks }]), ...fewer];
     // Without blocks, an update also removes those that the message had.
     const plain = [...new Set([plainText, shortened(plainText)])].map((words) => ({
       text: words,
@@ -98,7 +99,9 @@ export class Posts {
         break;
       }
       answer = await send(messageOf(marker, other)).catch(refusedBlocks);
-      this.#refusesPlans ||= plans.length > 0 && other.blocks === blocks && !(answer instanceof AppError);
+      if (tried !== undefined && other.blocks === blocks && !(answer instanceof AppError)) {
+        this.#refused.add(tried.subject);
+      }
     }
     if (answer instanceof AppError) {
       throw answer;

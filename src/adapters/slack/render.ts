@@ -38,6 +38,8 @@ import {
   openButton,
   optionButtons,
   pullRequestButton,
+  ratingBlock,
+  ratingButtons,
   retryButton,
   stopButton,
 } from "./buttons.ts";
@@ -115,7 +117,7 @@ function renderAnswer(
       const words: types.MarkdownBlock = { type: "markdown", text: `${markdown}${rest}` };
       const rendered = renderWords(notice, { marker: markerOfPart(index + 1), words, text, place });
       return index === parts.length - 1
-        ? withFiles(withUnpushed(withLanded(rendered, notice), notice), notice)
+        ? withButtons(withUnpushed(withLanded(rendered, notice), notice), notice)
         : rendered;
     };
     const fewer = withFewerElements(text);
@@ -170,13 +172,20 @@ function withOptions(rendered: Rendered, { asks }: MessageNotice): Rendered {
   return elements.length === 0 ? rendered : { ...rendered, blocks: [...rendered.blocks, actions] };
 }
 
-/** The button stands under the last part of the answer. */
-function withFiles(rendered: Rendered, { offersFiles }: MessageNotice): Rendered {
-  if (offersFiles === undefined) {
-    return rendered;
-  }
-  const actions: types.ActionsBlock = { type: "actions", elements: [filesButton(offersFiles)] };
-  return { ...rendered, blocks: [...rendered.blocks, actions] };
+/** The buttons stand under the last part of the answer. */
+function withButtons(rendered: Rendered, { offersFiles, takesRating }: MessageNotice): Rendered {
+  const files = offersFiles === undefined ? [] : [filesButton(offersFiles)];
+  const ratings = takesRating === undefined ? [] : ratingButtons(takesRating);
+  const blocksWith = (elements: types.Button[]): readonly types.KnownBlock[] =>
+    elements.length === 0 ? rendered.blocks : [...rendered.blocks, { type: "actions", elements }];
+  const blocks = blocksWith([...files, ...ratings]);
+  return takesRating === undefined
+    ? { ...rendered, blocks }
+    : {
+        ...rendered,
+        blocks,
+        newer: { subject: "rating", blocks: [...blocksWith(files), ratingBlock(takesRating)] },
+      };
 }
 
 interface Words {
@@ -269,7 +278,7 @@ function renderCard(card: RunCard, marker: Marker, asked?: AskedMessage): Render
     marker,
     text: defuseMrkdwn(heading, MAX_FALLBACK),
     blocks: blocksWith(lines === "" ? undefined : plainSection(lines)),
-    planBlocks: lines === "" ? undefined : blocksWith(planBlock(card)),
+    newer: lines === "" ? undefined : { subject: "plan" as const, blocks: blocksWith(planBlock(card)) },
     plainText: plainText({
       heading,
       text: said.join("\n"),

@@ -61,6 +61,7 @@ const VISIBLE_TO_GUESTS: { readonly [Kind in RunEventKind]: (body: Body<Kind>) =
   }),
   "turn.started": whole,
   "turn.ended": ({ kind, answer, stopReason }) => ({ kind, answer, stopReason }),
+  "turn.rated": (body) => ({ ...body, ratedBy: HIDDEN }),
   "followup.received": whole,
   "followup.edited": ({ kind, followUpId, message }) => ({ kind, followUpId, message, editedBy: HIDDEN }),
   "followup.withdrawn": ({ kind, followUpId }) => ({ kind, followUpId, withdrawnBy: HIDDEN }),

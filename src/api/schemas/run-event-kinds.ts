@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ERROR_CODES } from "../../core/basics/errors.ts";
 import { TOOL_STATUSES } from "../../core/model/runs/agent-update.ts";
-import type { RunEventBody, RunEventKind } from "../../core/model/runs/events.ts";
+import { RATINGS, type RunEventBody, type RunEventKind } from "../../core/model/runs/events.ts";
 import { RUN_MODES } from "../../core/model/runs/run.ts";
 import { INPUT_KINDS } from "../../core/model/workspaces/input-file.ts";
 import type { ApiName } from "./event-names.ts";
@@ -221,6 +221,14 @@ export const RUN_EVENT_KINDS: Kinds = {
       stop_reason: text("The agent's reason; `end_turn` if it finished normally."),
       answer: text("The agent's final answer. May be empty."),
       usage: TokenUsage,
+    },
+  },
+  "turn.rated": {
+    says: "A person rated the answer of a turn. The last rating of a person counts.",
+    members: {
+      rated_turn: count("The turn of the answer."),
+      rating: z.enum(RATINGS).describe("What the person thinks of the answer."),
+      rated_by: text("The uid of the principal that rated it. Empty for guests."),
     },
   },
   "followup.received": {

@@ -1,5 +1,6 @@
 import type { RunId, ThreadKey } from "../basics/ids.ts";
 import type { RequestKind, Role } from "../model/policies/policy.ts";
+import type { TurnRating } from "../model/runs/events.ts";
 import type { Provenance, Run, RunConfig } from "../model/runs/run.ts";
 import type { RunSource } from "../model/runs/sources.ts";
 import type { Notice } from "../model/threads/notice.ts";
@@ -249,6 +250,7 @@ export type ButtonAction =
     }
   | { readonly kind: "files"; readonly runId: RunId; readonly turn: number }
   | { readonly kind: "pull_request"; readonly runId: RunId }
+  | ({ readonly kind: "rate"; readonly runId: RunId } & TurnRating)
   | {
       readonly kind: "approve";
       readonly runId: RunId;

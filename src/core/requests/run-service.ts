@@ -7,7 +7,7 @@ import { ACTIONS_WITH_WORDS } from "../model/policies/policy.ts";
 import type { RequestOrigin } from "../model/policies/request-origin.ts";
 import { requireVisible } from "../model/policies/visibility.ts";
 import type { PullRequestStatus } from "../model/repositories/pull-request-status.ts";
-import type { RunEvent, RunEventBody, RunEventKind } from "../model/runs/events.ts";
+import type { RunEvent, RunEventBody, RunEventKind, TurnRating } from "../model/runs/events.ts";
 import type { FollowUp, Run, RunDetails } from "../model/runs/run.ts";
 import { type RunPage, type RunQuery, similarQuery } from "../ports/stores/run-query.ts";
 import type { RunKey } from "../ports/stores/run-store.ts";
@@ -284,6 +284,17 @@ export class RunService {
         throw new AppError("conflict", "The run does not wait for this answer.", { retryable: false });
       }
       decidePermission(edit, requireOption(permission, choice.optionId), viewer.id);
+      addExtras(edit, extras);
+    });
+  }
+
+  /** Keeps what the viewer thinks of an answer. Everybody who may see the run may rate it, and rate again. */
+  async rate(id: RunId, viewer: Viewer, rating: TurnRating, extras: TransactionExtras = {}): Promise<Run> {
+    return this.#changer.change(id, viewer, (edit) => {
+      if (rating.ratedTurn < 1 || rating.ratedTurn > edit.run.turn) {
+        throw new AppError("invalid_request", "The run has no such turn.");
+      }
+      edit.record({ kind: "turn.rated", ratedBy: viewer.id, ...rating });
       addExtras(edit, extras);
     });
   }

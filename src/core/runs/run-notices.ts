@@ -152,16 +152,17 @@ export class RunNotices {
 
   #postResult(purpose: "answer" | "outcome", text: string): void {
     const { hasNewFiles, run } = this.#changed;
-    const offersFiles = hasNewFiles ? { offersFiles: { runId: run.id, turn: run.turn } } : {};
+    const turn = { runId: run.id, turn: run.turn };
+    const isWithout = this.#landed.some(({ pullRequest }) => pullRequest === undefined) && !isPatchOnly(run);
     const work = defined({
+      offersFiles: hasNewFiles ? turn : undefined,
+      offersPullRequest: isWithout ? run.id : undefined,
+      takesRating: purpose === "answer" && text !== "" ? turn : undefined,
       unpushed: this.#unpushed,
       landed: this.#landed.length === 0 ? undefined : this.#landed,
     });
-    const isWithout = this.#landed.some(({ pullRequest }) => pullRequest === undefined) && !isPatchOnly(run);
-    const offersPullRequest = isWithout ? { offersPullRequest: run.id } : {};
     const sessionLink = this.#writer.sessionLink(run);
-    const offers = { ...offersFiles, ...offersPullRequest };
-    this.#postToRequesters({ kind: "message", purpose, text, sessionLink, ...offers, ...work });
+    this.#postToRequesters({ kind: "message", purpose, text, sessionLink, ...work });
   }
 
   /** Posts the agent's question, with the address of the page where it can be allowed if that is not so here. */

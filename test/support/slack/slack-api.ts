@@ -41,8 +41,7 @@ export class SlackApi {
   readonly faults = new FaultQueue<SlackFault, ParsedCall>((fault, call) => fault.method === call.method);
   /** What `files.info` says, by the id of the file. */
   readonly files = new Map<string, JsonRecord>();
-  /** The workspaces refuse the block for plans, as those do that are not part of its release yet. */
-  refusesPlans = false;
+  readonly refusedBlocks = new Set<string>();
   readonly #workspaces: readonly SlackWorkspace[];
   readonly #calls: SlackCall[] = [];
   readonly #overLimits: ParsedCall[] = [];
@@ -83,7 +82,7 @@ export class SlackApi {
     if (refused && refused !== "not_in_channel") {
       this.#overLimits.push(call);
     }
-    const error = refused ?? this.#planError(call);
+    const error = refused ?? this.#blockError(call);
     if (error) {
       return slackError(error);
     }
@@ -114,8 +113,10 @@ export class SlackApi {
     return known(await workspace.call(posting ? withArgs(request, postedArgs(call, workspace)) : request));
   }
 
-  #planError({ args }: ParsedCall): string | undefined {
-    const isRefused = this.refusesPlans && args.blocks?.includes('"type":"plan"');
+  #blockError({ args }: ParsedCall): string | undefined {
+    const isRefused = Array.from(this.refusedBlocks).some((type) =>
+      args.blocks?.includes(`"type":"${type}"`),
+    );
     return isRefused ? "invalid_blocks" : undefined;
   }
 }

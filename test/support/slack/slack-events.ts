@@ -132,8 +132,8 @@ export interface ButtonPress {
   readonly blockId?: string;
   /** The values of the boxes that the user ticked in the message before. */
   readonly ticked?: readonly string[];
-  /** The value is that of an option of a menu. */
-  readonly isMenu?: boolean;
+  /** What holds the value. Default: a button. `menu`: an option of a menu. */
+  readonly element?: "button" | "menu" | "feedback_buttons";
 }
 
 function ticksOf(values: readonly string[]): JsonRecord {
@@ -181,11 +181,11 @@ export function buttonPayload(
   };
 }
 
-function pressedElement({ actionId, isMenu = false, value }: ButtonPress): JsonRecord {
+function pressedElement({ actionId, element = "button", value }: ButtonPress): JsonRecord {
   const text = { type: "plain_text", text: actionId, emoji: true };
-  return isMenu
+  return element === "menu"
     ? { type: "external_select", selected_option: { text, value } }
-    : { type: "button", text, value };
+    : { type: element, text, value };
 }
 
 /** What a user typed in a menu of one of the bot's messages. */

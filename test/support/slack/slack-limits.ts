@@ -1,4 +1,5 @@
 import { isRecord, type JsonRecord } from "../json.ts";
+import { newerBlockCheck } from "./slack-newer-blocks.ts";
 
 const MAX_BLOCKS = 50;
 const MAX_BLOCK_ID = 255;
@@ -46,7 +47,11 @@ export function slackLimitError(method: string, text: string, blocks: unknown): 
 }
 
 function isValidBlock(block: unknown): block is JsonRecord {
-  if (!isRecord(block) || typeof block.type !== "string" || !BLOCK_TYPES.has(block.type)) {
+  if (!isRecord(block) || typeof block.type !== "string") {
+    return false;
+  }
+  const check = newerBlockCheck(block.type);
+  if (check === undefined && !BLOCK_TYPES.has(block.type)) {
     return false;
   }
   if (block.block_id !== undefined && !fits(block.block_id, MAX_BLOCK_ID)) {
@@ -68,7 +73,7 @@ function isValidBlock(block: unknown): block is JsonRecord {
     const elements = listOf(block.elements, MAX_ACTIONS);
     return (elements?.every(isValidElement) ?? false) && !hasDuplicateActions(elements ?? []);
   }
-  return block.type === "plan" ? isValidPlan(block) : true;
+  return block.type === "plan" ? isValidPlan(block) : (check?.(block) ?? true);
 }
 
 /** https://docs.slack.dev/reference/block-kit/blocks/plan-block */

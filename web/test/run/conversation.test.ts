@@ -142,6 +142,17 @@ describe("the conversation", () => {
     expect(timeline.conversation.entries).toMatchObject([{ state: "withdrawn", text: "Hi" }]);
   });
 
+  test("the last rating of a person stands for the earlier one", () => {
+    const rated = (rating: string, by: string) =>
+      event("turn.rated", { rated_turn: 1, rating, rated_by: by });
+    const { conversation } = fold([rated("good", "p"), rated("good", "q"), rated("bad", "p")]);
+
+    expect(conversation.entries).toMatchObject([
+      { kind: "line", text: "Answer of turn 1 rated 👎" },
+      { kind: "line", text: "Answer of turn 1 rated 👍" },
+    ]);
+  });
+
   test("a call that a person refused is denied, also when the question is on an earlier page", () => {
     const options = [{ option_id: "no", name: "No", kind: "reject_once" }];
     const facts = { command: "rm -rf /", reason: "list files" };

@@ -2251,6 +2251,46 @@ class TurnEndedEvent(Model):
     """
 
 
+class TurnRatedEvent(Model):
+    """
+    A person rated the answer of a turn. The last rating of a person counts.
+    """
+
+    seq: int
+    """
+    1, 2, 3 …, without gaps.
+    """
+    turn: int
+    """
+    The turn of the event. 0 before the first turn.
+    """
+    at: datetime
+    """
+    When the event was committed.
+    """
+    run_id: str | None = None
+    """
+    The run of the event. Present only in the log of all runs.
+    """
+    cursor: str | None = None
+    """
+    The value of `after` that continues behind this event. Present only in the log of all runs.
+    """
+    kind: Literal["turn.rated"]
+    rated_turn: int
+    """
+    The turn of the answer.
+    """
+    rating: Literal["good", "bad"] | str
+    """
+    What the person thinks of the answer.
+    """
+    rated_by: str
+    """
+    The uid of the principal that rated it. Empty for guests.
+    """
+
+
 class FollowupReceivedEventFile(Model):
     """
     An entry of `FollowupReceivedEventFiles`.
@@ -7145,6 +7185,7 @@ RunEvent = TypeAliasType(
     | AgentStartedEvent
     | TurnStartedEvent
     | TurnEndedEvent
+    | TurnRatedEvent
     | FollowupReceivedEvent
     | FollowupEditedEvent
     | FollowupWithdrawnEvent

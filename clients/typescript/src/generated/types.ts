@@ -2268,6 +2268,45 @@ export type TurnEndedEvent = {
 };
 
 /**
+ * A person rated the answer of a turn. The last rating of a person counts.
+ */
+export type TurnRatedEvent = {
+    /**
+     * 1, 2, 3 …, without gaps.
+     */
+    seq: number;
+    /**
+     * The turn of the event. 0 before the first turn.
+     */
+    turn: number;
+    /**
+     * When the event was committed.
+     */
+    at: string;
+    /**
+     * The run of the event. Present only in the log of all runs.
+     */
+    run_id?: string;
+    /**
+     * The value of `after` that continues behind this event. Present only in the log of all runs.
+     */
+    cursor?: string;
+    kind: 'turn.rated';
+    /**
+     * The turn of the answer.
+     */
+    rated_turn: number;
+    /**
+     * What the person thinks of the answer.
+     */
+    rating: 'good' | 'bad';
+    /**
+     * The uid of the principal that rated it. Empty for guests.
+     */
+    rated_by: string;
+};
+
+/**
  * An entry of `FollowupReceivedEventFiles`.
  */
 export type FollowupReceivedEventFile = {
@@ -3237,7 +3276,7 @@ export type UnknownRunEvent = {
 /**
  * An event in the log of a run. `kind` names what happened; further members depend on the kind. New kinds may be added: clients should ignore those that they do not know.
  */
-export type RunEvent = RunCreatedEvent | RunStateEvent | RunUpdatedEvent | AttemptStartedEvent | AttemptEndedEvent | WorkspaceStepEvent | WorkspaceReadyEvent | WorkspaceStoredEvent | WorkspaceNotStoredEvent | ChangesNotKeptEvent | AgentStartedEvent | TurnStartedEvent | TurnEndedEvent | FollowupReceivedEvent | FollowupEditedEvent | FollowupWithdrawnEvent | FollowupSteeredEvent | PermissionRequestedEvent | PermissionAnsweredEvent | ApprovalRequestedEvent | ApprovalDecidedEvent | NoticeDeadEvent | ThreadBoundEvent | ArtifactAddedEvent | ArtifactLeftOutEvent | AgentMessageEvent | AgentThoughtEvent | AgentToolCallEvent | AgentPlanEvent | AgentUsageEvent | AgentTitleEvent | AgentNoticeEvent | AgentPermissionGrantedEvent | AgentOtherEvent;
+export type RunEvent = RunCreatedEvent | RunStateEvent | RunUpdatedEvent | AttemptStartedEvent | AttemptEndedEvent | WorkspaceStepEvent | WorkspaceReadyEvent | WorkspaceStoredEvent | WorkspaceNotStoredEvent | ChangesNotKeptEvent | AgentStartedEvent | TurnStartedEvent | TurnEndedEvent | TurnRatedEvent | FollowupReceivedEvent | FollowupEditedEvent | FollowupWithdrawnEvent | FollowupSteeredEvent | PermissionRequestedEvent | PermissionAnsweredEvent | ApprovalRequestedEvent | ApprovalDecidedEvent | NoticeDeadEvent | ThreadBoundEvent | ArtifactAddedEvent | ArtifactLeftOutEvent | AgentMessageEvent | AgentThoughtEvent | AgentToolCallEvent | AgentPlanEvent | AgentUsageEvent | AgentTitleEvent | AgentNoticeEvent | AgentPermissionGrantedEvent | AgentOtherEvent;
 
 /**
  * A page of a run's log.

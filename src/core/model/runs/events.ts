@@ -62,6 +62,8 @@ export type RunEventBody =
       readonly answer: string;
       readonly usage?: TokenUsage;
     }
+  /** A person said what they think of the answer of a turn. The last rating of a person counts. */
+  | ({ readonly kind: "turn.rated"; readonly ratedBy: string } & TurnRating)
   | {
       readonly kind: "followup.received";
       readonly followUpId: string;
@@ -118,6 +120,14 @@ export type RunEventBody =
     }
   | WorkspaceStep
   | AgentUpdate;
+
+export const RATINGS = ["good", "bad"] as const;
+
+export interface TurnRating {
+  /** The turn of the answer. The run may have had others since. */
+  readonly ratedTurn: number;
+  readonly rating: (typeof RATINGS)[number];
+}
 
 /** What an approval is about. */
 interface ApprovalSubject {

@@ -49,11 +49,13 @@ export type Notice =
       /** A pull request of these changes can be asked for here. */
       readonly offersPullRequest?: RunId;
       /** The turn that said it also made files, which people may ask for here. */
-      readonly offersFiles?: TurnFiles;
+      readonly offersFiles?: TurnOfRun;
+      /** The answer of this turn, which people may rate here. */
+      readonly takesRating?: TurnOfRun;
       /** The question has buttons here. Without options, it is no longer open, and the text says why. */
       readonly asks?: AskedQuestion;
       /** Files of a turn that a person asked for. The text says what they are. */
-      readonly attached?: TurnFiles & { readonly files: readonly AttachedFile[] };
+      readonly attached?: TurnOfRun & { readonly files: readonly AttachedFile[] };
       /** The subject of the only person for whom a reply is. A platform that cannot do that shows it to everybody. */
       readonly onlyFor?: string;
     };
@@ -80,7 +82,7 @@ export interface UnpushedWork {
   readonly patch?: string;
 }
 
-export interface TurnFiles {
+export interface TurnOfRun {
   readonly runId: RunId;
   readonly turn: number;
 }

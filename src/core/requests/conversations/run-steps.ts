@@ -132,6 +132,7 @@ export class RunSteps {
         break;
       case "artifact.added":
       case "changes.not_kept":
+      case "turn.rated":
         addSystemEvent(step, body, at);
         break;
       case "followup.steered":

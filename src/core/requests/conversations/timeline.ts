@@ -14,6 +14,7 @@ const IS_SHOWN: Readonly<Record<RunEventKind, boolean>> = {
   "changes.not_kept": true,
   "turn.started": true,
   "turn.ended": true,
+  "turn.rated": true,
   "followup.received": true,
   "followup.edited": true,
   "followup.withdrawn": true,

@@ -1,4 +1,4 @@
-import type { AttachedFile, TurnFiles } from "../../model/threads/notice.ts";
+import type { AttachedFile, TurnOfRun } from "../../model/threads/notice.ts";
 import type { Artifact } from "../../model/workspaces/artifact.ts";
 import type { Disposition } from "../../ports/stores/inbox-store.ts";
 import { type AuthorizedContext, type InboxDeps, resultOf } from "./message-context.ts";
@@ -11,7 +11,7 @@ const FILES_BYTES_MAX = 50 * 1024 * 1024;
 export async function attachFiles(
   context: AuthorizedContext,
   deps: InboxDeps,
-  { runId, turn }: TurnFiles,
+  { runId, turn }: TurnOfRun,
 ): Promise<Disposition> {
   const { runs, storage } = deps;
   const run = await runs.get({ id: runId }, context.author);

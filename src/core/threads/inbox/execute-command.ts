@@ -175,14 +175,22 @@ async function applyButton(
   }
   const extras = completing(context, "answered");
   try {
-    await (action.kind === "approve"
-      ? deps.runs.approve(action.runId, context.author, action, extras)
-      : deps.runs.answerPermission(action.runId, context.author, action, extras));
+    if (action.kind === "rate") {
+      const { ratedTurn, rating } = action;
+      const noticesFor = () => [replyNotice(context, RATED, true)];
+      await deps.runs.rate(action.runId, context.author, { ratedTurn, rating }, { ...extras, noticesFor });
+    } else if (action.kind === "approve") {
+      await deps.runs.approve(action.runId, context.author, action, extras);
+    } else {
+      await deps.runs.answerPermission(action.runId, context.author, action, extras);
+    }
     return "answered";
   } catch (error) {
     return replyWith(error, context, deps);
   }
 }
+
+const RATED = "Thank you. Your rating is kept with the run. Press again to change it.";
 
 async function cancel(context: AuthorizedContext, deps: InboxDeps, runId: Run["id"]): Promise<Disposition> {
   try {

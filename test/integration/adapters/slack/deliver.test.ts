@@ -112,7 +112,7 @@ describe("deliver", () => {
 
   test("in a workspace that refuses the block for plans, a card has its plan as text, and the block is not tried again", async () => {
     const message = await fixture.mentioned();
-    fixture.slack.refusesPlans = true;
+    fixture.slack.refusedBlocks.add("plan");
 
     const shownAt = await fixture.deliver(message, aCard({ plan: PLAN }));
     await fixture.deliver(message, aCard({ plan: PLAN, turn: 2 }), { id: "d2", shownAt });

@@ -48,7 +48,7 @@ describe("rendering", () => {
     const {
       marker: _marker,
       plainText: _plain,
-      planBlocks: _plan,
+      newer: _newer,
       fewerBlocks: _fewer,
       ...rendered
     } = render(read("notice.json") as Notice);
@@ -276,9 +276,9 @@ describe("a card", () => {
       text: `Step ${index + 1}`,
       status: index < 15 ? "completed" : index === 15 ? "in_progress" : "pending",
     }));
-    const { planBlocks } = render({ kind: "card", card: aCard({ plan }) });
+    const { newer } = render({ kind: "card", card: aCard({ plan }) });
 
-    const block = planBlocks?.find(({ type }) => type === "plan");
+    const block = newer?.blocks.find(({ type }) => type === "plan");
     expect(block).toMatchObject({ title: "Plan: 15 of 20 steps done" });
     expect(block?.type === "plan" && block.tasks?.slice(0, 1)).toEqual([
       { type: "task_card", task_id: "step-9", title: "Step 9", status: "complete" },

@@ -38,6 +38,7 @@ const EVENTS: { readonly [Kind in RunEventKind]: Omit<Extract<RunEventBody, { ki
     answer: "",
     usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
   },
+  "turn.rated": { ratedBy: "a", ratedTurn: 1, rating: "good" },
   "followup.received": { followUpId: "f", message: "m", authorId: "a", delivery: "queue" },
   "followup.edited": { followUpId: "f", message: "n", editedBy: "a" },
   "followup.withdrawn": { followUpId: "f", withdrawnBy: "a" },

@@ -128,6 +128,7 @@ export interface LineEntry extends Place {
     | "queued"
     | "thread"
     | "notice"
+    | "rating"
     | "turn"
     | "ended"
     | "other";

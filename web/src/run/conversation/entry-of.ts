@@ -67,6 +67,15 @@ const READ: { readonly [Kind in RunEvent["kind"]]: Read<Kind> } = {
   ],
   "turn.ended": (event) =>
     event.stop_reason === "end_turn" ? undefined : line(event, "other", stopText(event.stop_reason)),
+  // Another rating by the same person replaces it.
+  "turn.rated": (event) => ({
+    ...line(
+      event,
+      "rating",
+      `Answer of turn ${event.rated_turn} rated ${event.rating === "good" ? "👍" : "👎"}`,
+    ),
+    key: `rating-${event.rated_turn}-${event.rated_by}`,
+  }),
   "followup.received": (event) => ({
     ...followUp(event, event.followup_id, "held"),
     text: event.message,
