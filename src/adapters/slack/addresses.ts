@@ -21,9 +21,14 @@ export function isDirect(channel: string): boolean {
   return channel.startsWith("D");
 }
 
-/** A time stamp is unique only within its channel. */
-export function messageIdOf({ teamId, channel, ts }: Omit<Location, "threadTs">): string {
-  return `slack:${teamId}/${channel}/${ts}`;
+/** A time stamp is unique only within its channel. A shared channel has the same id in each of its workspaces. */
+export function messageIdOf({
+  channel,
+  isShared,
+  teamId,
+  ts,
+}: Omit<Location, "threadTs"> & { readonly isShared?: boolean | undefined }): string {
+  return isShared === true ? `slack:${channel}/${ts}` : `slack:${teamId}/${channel}/${ts}`;
 }
 
 /** Without `threadTs`, the thread is a direct conversation. */

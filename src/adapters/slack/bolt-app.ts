@@ -55,9 +55,12 @@ const addressSchema = z.object({
 export function workspaceOf(body: unknown): WorkspaceAddress {
   const { authorizations, enterprise, enterprise_id, team, team_id, user } = addressSchema.parse(body);
   const [installed] = authorizations ?? [];
+  const organization = enterprise_id ?? enterprise?.id ?? team?.enterprise_id;
   return {
     teamId: installed?.team_id ?? team_id ?? team?.id ?? user?.team_id ?? "",
-    enterpriseId: installed?.enterprise_id ?? enterprise_id ?? enterprise?.id ?? team?.enterprise_id,
+    // The organization of the envelope may be that of another workspace in the channel.
+    enterpriseId:
+      installed?.team_id === undefined ? (installed?.enterprise_id ?? organization) : installed.enterprise_id,
   };
 }
 

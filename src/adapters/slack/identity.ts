@@ -7,10 +7,17 @@ export interface Bot {
   readonly teamId: string;
   readonly userId: string;
   readonly botId: string | undefined;
+  /** The ids of the app's bots of the other workspaces that share the channel. */
+  readonly otherIds?: readonly string[];
   /** What people write after the `@`. */
   readonly name?: string | undefined;
   /** The workspace's address, `https://acme.slack.com/`. */
   readonly workspaceUrl: string | undefined;
+}
+
+/** Whether it is the id of the app in the channel, as a user or as a bot. */
+export function isBot({ botId, otherIds = [], userId }: Bot, id: string | undefined): boolean {
+  return id !== undefined && (id === userId || id === botId || otherIds.includes(id));
 }
 
 /**

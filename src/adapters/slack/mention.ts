@@ -11,9 +11,15 @@ const CHANNEL_MENTION = /<#([CGD][A-Z0-9]+)(?:\|([^<>]*))?>/g;
 const SPECIAL_MENTION = /<!([^<>|]+)(?:\|([^<>]*))?>/g;
 const LINK = /<([a-z][a-z0-9+.-]*:[^<>|]+)(?:\|([^<>]*))?>/gi;
 
-/** True when the text mentions the user outside of quotes. Slack escapes `<` in code, so code has no mentions. */
-export function hasMention(text: string, userId: string): boolean {
-  return mentionedUsers(text).includes(userId);
+type Named = Pick<Bot, "name" | "otherIds" | "userId">;
+
+/** True when the text mentions the bot outside of quotes. Slack escapes `<` in code, so code has no mentions. */
+export function hasMention(text: string, bot: Named): boolean {
+  return mentionedUsers(text).some((id) => isMentioned(bot, id));
+}
+
+function isMentioned({ otherIds = [], userId }: Named, id: string): boolean {
+  return id === userId || otherIds.includes(id);
 }
 
 /** The ids of the users whom the text mentions outside of quotes, once each. */
@@ -27,17 +33,17 @@ function withoutQuotes(text: string): string {
 }
 
 /** True when the text begins with a mention of another user. */
-export function startsWithOtherMention(text: string, userId: string): boolean {
+export function startsWithOtherMention(text: string, bot: Named): boolean {
   const addressed = LEADING_USER_MENTION.exec(text)?.[1];
-  return addressed !== undefined && addressed !== userId;
+  return addressed !== undefined && !isMentioned(bot, addressed);
 }
 
 /**
  * The readable text of a message without the mention of the bot before its words, and without one behind a control word.
  * Elsewhere the mention is a part of a sentence.
  */
-export function withoutMention(text: string, bot: Pick<Bot, "name" | "userId">): string {
-  const mention = `<@${bot.userId}(?:\\|[^<>]*)?>`;
+export function withoutMention(text: string, bot: Named): string {
+  const mention = `<@(?:${[bot.userId, ...(bot.otherIds ?? [])].join("|")})(?:\\|[^<>]*)?>`;
   const leading = new RegExp(`^((?:&gt;.*\\n|[ \\t]*\\n)*)[ \\t]*(?:${mention}[,:]?[ \\t]*)+`);
   const trailing = new RegExp(`(?<=[ \\t])${mention}[ \\t]*$`);
   const words = text.replace(leading, "$1");
@@ -47,10 +53,10 @@ export function withoutMention(text: string, bot: Pick<Bot, "name" | "userId">):
 }
 
 /** The text without Slack's markup and escapes: https://docs.slack.dev/messaging/formatting-message-text */
-export function readableText(text: string, bot: Pick<Bot, "name" | "userId">): string {
+export function readableText(text: string, bot: Named): string {
   const readable = text
     .replace(USER_MENTION, (_, id: string, name?: string) =>
-      id === bot.userId ? `@${bot.name ?? "errand"}` : `@${name || id}`,
+      isMentioned(bot, id) ? `@${bot.name ?? "errand"}` : `@${name || id}`,
     )
     .replace(CHANNEL_MENTION, (_, id: string, name?: string) => `#${name || id}`)
     .replace(SPECIAL_MENTION, (_, name: string, label?: string) => label || `@${name}`)

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { withTimeout } from "../../core/basics/clock.ts";
 import type { Log } from "../../core/basics/log.ts";
-import { workspaceOf } from "./bolt-app.ts";
 import type { ClientDeps } from "./client.ts";
 import { isOfSlack } from "./message-files.ts";
+import { placeOf } from "./shared-channels.ts";
 import type { WorkspaceAddress, Workspaces } from "./workspaces.ts";
 
 /** Slack waits 3 seconds for an answer, and storing takes its part of them. */
@@ -28,10 +28,14 @@ export class NotInstalled {
   }
 
   /** What a person reads there. Undefined: the app is installed, or that is not known at the moment. */
-  async textFor(address: WorkspaceAddress): Promise<string | undefined> {
-    const { installUrl, log, workspaces } = this.#deps;
+  textFor(address: WorkspaceAddress): Promise<string | undefined> {
+    return this.#textUnless(this.#deps.workspaces.find(address));
+  }
+
+  async #textUnless(installed: Promise<unknown>): Promise<string | undefined> {
+    const { installUrl, log } = this.#deps;
     try {
-      const found = await withTimeout(workspaces.find(address), LIMIT_MS, { onTimeout: fail });
+      const found = await withTimeout(installed, LIMIT_MS, { onTimeout: fail });
       if (found !== undefined) {
         return undefined;
       }
@@ -45,9 +49,9 @@ export class NotInstalled {
 
   /** Answers a pressed button. The outbox cannot, because there is no token. */
   async answerPress(body: unknown): Promise<void> {
-    const { apiUrl, fetch = globalThis.fetch, log } = this.#deps;
+    const { apiUrl, fetch = globalThis.fetch, log, workspaces } = this.#deps;
     const address = pressSchema.safeParse(body).data?.response_url;
-    const text = address === undefined ? undefined : await this.textFor(workspaceOf(body));
+    const text = address === undefined ? undefined : await this.#textUnless(placeOf(body, workspaces));
     if (address === undefined || text === undefined || !isOfSlack(address, apiUrl)) {
       return;
     }

@@ -9,6 +9,7 @@ import { FORM } from "./form-ids.ts";
 import { translateForm } from "./form-request.ts";
 import type { Bot } from "./identity.ts";
 import { COMMAND_EVENT, type SlashCommand } from "./payload.ts";
+import { placeOf } from "./shared-channels.ts";
 import {
   translateButton,
   translateMessage,
@@ -45,12 +46,11 @@ export class StoredEvents {
   ) {
     this.#app = createApp<EventContext>(
       async (body) => {
-        const address = workspaceOf(body);
-        const workspace = await workspaces.find(address);
-        if (workspace === undefined) {
-          throw new Unconnected(address);
+        const place = await placeOf(body, workspaces);
+        if (place === undefined) {
+          throw new Unconnected(workspaceOf(body));
         }
-        return { workspace, bot: await workspace.bot() };
+        return { ...place };
       },
       config,
       deps,
@@ -94,11 +94,11 @@ export class StoredEvents {
         settle(translateMessage(event, bot, body)),
       );
     }
-    app.event("reaction_added", async ({ event, context: { bot, settle } }) =>
-      settle(translateReaction(event, bot)),
+    app.event("reaction_added", async ({ event, body, context: { bot, settle } }) =>
+      settle(translateReaction(event, bot, body)),
     );
-    app.event("agent_session_stopped", async ({ event, context: { bot, settle } }) =>
-      settle(translateStop(event, bot)),
+    app.event("agent_session_stopped", async ({ event, body, context: { bot, settle } }) =>
+      settle(translateStop(event, bot, body)),
     );
     for (const type of REMOVALS) {
       app.event(type, async ({ event, body, context: { settle } }) => {

@@ -10,7 +10,7 @@ import type {
 } from "../../core/ports/thread-adapter.ts";
 import { parseThreadKey } from "./addresses.ts";
 import { callSlack } from "./client.ts";
-import type { Bot } from "./identity.ts";
+import { type Bot, isBot } from "./identity.ts";
 import { parseFile } from "./incoming-message.ts";
 import { hasMention, readableText, withoutMention } from "./mention.ts";
 import { contentOf, forwardedFiles, indented, lines, plainName } from "./message-content.ts";
@@ -191,9 +191,7 @@ async function readPage(
 
 /** The agent of a run knows the thread up to the last request, and its own words. */
 function afterLastRequest(messages: readonly ThreadMessage[], bot: Bot): readonly ThreadMessage[] {
-  const last = messages.findLastIndex(
-    ({ text = "", user }) => user !== bot.userId && hasMention(text, bot.userId),
-  );
+  const last = messages.findLastIndex(({ text = "", user }) => user !== bot.userId && hasMention(text, bot));
   return messages.slice(last + 1).filter((message) => !isOwn(message, bot));
 }
 
@@ -261,5 +259,5 @@ function authorOf(
 }
 
 function isOwn({ bot_id: botId, user }: ThreadMessage, bot: Bot): boolean {
-  return user === bot.userId || (botId !== undefined && botId === bot.botId);
+  return isBot(bot, user) || isBot(bot, botId);
 }

@@ -5,7 +5,7 @@ import type { Author, InboundMessage, Translation } from "../../core/ports/threa
 import { authorSubject, isDirect, messageIdOf, permalinkOf, threadKeyOf } from "./addresses.ts";
 import { parseButton } from "./buttons.ts";
 import { remedyOf } from "./errors.ts";
-import type { Bot } from "./identity.ts";
+import { type Bot, isBot } from "./identity.ts";
 import { type IncomingMessage, readDeletion, readIncomingMessage } from "./incoming-message.ts";
 import {
   hasMention,
@@ -100,7 +100,7 @@ export function translateMessage(event: unknown, bot: Bot, body: unknown): Trans
   const deleted = readDeletion(event);
   if (deleted !== undefined) {
     const { channel, ts, version } = deleted;
-    const messageId = messageIdOf({ teamId: bot.teamId, channel, ts });
+    const messageId = messageIdOf({ teamId: bot.teamId, channel, ts, ...envelopeOf(body) });
     const installation = bot.teamId;
     return {
       kind: "deletion",
@@ -127,7 +127,7 @@ export function translateMessage(event: unknown, bot: Bot, body: unknown): Trans
   if (addressed === "reply" && botId !== undefined) {
     return ignored(`A reply of another app (${botId}) that does not mention the bot.`);
   }
-  if (addressed === "reply" && startsWithOtherMention(incoming.text, bot.userId)) {
+  if (addressed === "reply" && startsWithOtherMention(incoming.text, bot)) {
     return ignored("A reply that addresses another user.");
   }
   return {
@@ -136,14 +136,14 @@ export function translateMessage(event: unknown, bot: Bot, body: unknown): Trans
   };
 }
 
-export function translateReaction(event: unknown, bot: Bot): Translation {
+export function translateReaction(event: unknown, bot: Bot, body: unknown): Translation {
   const parsed = reactionSchema.safeParse(event);
-  if (!parsed.success || parsed.data.reaction !== STOP_REACTION || parsed.data.user === bot.userId) {
+  if (!parsed.success || parsed.data.reaction !== STOP_REACTION || isBot(bot, parsed.data.user)) {
     return ignored("A reaction that asks for nothing.");
   }
   const { item, user } = parsed.data;
   const { teamId } = bot;
-  const messageId = messageIdOf({ teamId, ...item });
+  const messageId = messageIdOf({ teamId, ...item, ...envelopeOf(body) });
   const subject = authorSubject(teamId, user);
   return { kind: "stop", stop: { adapter: "slack", installation: teamId, messageId, subject } };
 }
@@ -156,7 +156,7 @@ const stoppedSchema = z.object({
 });
 
 /** The Stop of a session is the word `stop` in its thread. */
-export function translateStop(event: unknown, { teamId }: Bot): Translation {
+export function translateStop(event: unknown, { teamId }: Bot, body: unknown): Translation {
   const parsed = stoppedSchema.safeParse(event);
   if (!parsed.success) {
     return ignored("A Stop without its thread.");
@@ -170,7 +170,7 @@ export function translateStop(event: unknown, { teamId }: Bot): Translation {
       installation: teamId,
       key: threadKeyOf(location),
       place: channel,
-      dedupeKey: `${messageIdOf(location)}:stopped:${userId}:${version}`,
+      dedupeKey: `${messageIdOf({ ...location, ...envelopeOf(body) })}:stopped:${userId}:${version}`,
       addressed: "mention",
       author: { subject: authorSubject(teamId, userId) },
       text: "stop",
@@ -196,19 +196,18 @@ function addressedBy(incoming: IncomingMessage, bot: Bot): InboundMessage["addre
   if (incoming.channelType === "im" || isDirect(incoming.channel)) {
     return "direct";
   }
-  if (hasMention(incoming.text, bot.userId)) {
+  if (hasMention(incoming.text, bot)) {
     return "mention";
   }
   const { action, textBefore, threadTs, ts } = incoming;
   // An edit may take the mention out of a request. Slack gives the first message of a thread its own `thread_ts`.
-  const mayBeRequest =
-    action === "edited" && (textBefore === undefined || hasMention(textBefore, bot.userId));
+  const mayBeRequest = action === "edited" && (textBefore === undefined || hasMention(textBefore, bot));
   return (threadTs === undefined || threadTs === ts) && !mayBeRequest ? undefined : "reply";
 }
 
 /** Identifies the bot itself by id, because names are not unique. */
 function ownSenderOf({ botId, userId }: IncomingMessage, bot: Bot): string | undefined {
-  if (userId === bot.userId || (botId && botId === bot.botId)) {
+  if (isBot(bot, userId) || isBot(bot, botId)) {
     return "the bot itself";
   }
   return userId === SLACKBOT ? "Slackbot" : undefined;
@@ -237,8 +236,9 @@ function messageOf(
   const { action, attached, botId, channel, files, text: content, threadTs, ts, userId, version } = incoming;
   const { teamId, workspaceUrl } = bot;
   const location = { teamId, channel, ts, threadTs };
+  const messageId = messageIdOf({ ...location, isShared });
   const permalink = permalinkOf(location, workspaceUrl);
-  const others = mentionedUsers(content).filter((id) => id !== bot.userId && id !== userId);
+  const others = mentionedUsers(content).filter((id) => !isBot(bot, id) && id !== userId);
   const instead = attached.length > 0 ? ATTACHED_ONLY : files.length > 0 ? FILES_ONLY : "";
   const isInvitation = addressed === "mention" && others.length > 0;
   return defined({
@@ -246,7 +246,7 @@ function messageOf(
     installation: teamId,
     key: threadKeyOf(location),
     place: channel,
-    dedupeKey: `${messageIdOf(location)}:${action}:${version}`,
+    dedupeKey: `${messageId}:${action}:${version}`,
     addressed,
     author: authorOf(teamId, { botId, userId }),
     mentions: isInvitation ? others.map((id) => authorSubject(teamId, id)) : undefined,
@@ -254,7 +254,7 @@ function messageOf(
     context: attached.length === 0 ? undefined : attached.map((one) => readableText(one, bot)).join("\n\n"),
     files: files.length === 0 ? undefined : files,
     messageRef: ts,
-    revision: { messageId: messageIdOf(location), version, isEdit: action === "edited" },
+    revision: { messageId, version, isEdit: action === "edited" },
     permalink,
     provenance: provenanceOf(location, { userId, content, eventId, action, isShared, version }),
   });

@@ -1,7 +1,8 @@
 import type { WebClient } from "@slack/web-api";
 import { AppError } from "../../core/basics/errors.ts";
-import { type ClientDeps, createClient } from "./client.ts";
+import { type ClientDeps, callSlack, createClient } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
+import { slackCodeOf } from "./errors.ts";
 import { type Bot, BotIdentity } from "./identity.ts";
 import { Posts } from "./posts.ts";
 
@@ -28,6 +29,8 @@ export interface Workspace {
   readonly botToken: string;
   readonly posts: Posts;
   bot(): Promise<Bot>;
+  /** Whether the bot is a member of the channel, as far as it may know. */
+  isIn(channel: string): Promise<boolean>;
 }
 
 /** How long a process uses a token without looking it up again. */
@@ -128,8 +131,42 @@ export class Workspaces {
       this.#botName = found.name ?? this.#botName;
       return teamId === undefined ? found : { ...found, teamId };
     };
-    return { client, botToken, posts: new Posts(client, { get: bot }), bot };
+    const isIn = membership(client, this.#deps.clock);
+    return { client, botToken, posts: new Posts(client, { get: bot }), bot, isIn };
   }
+}
+
+/** Remembers each answer for a minute. */
+function membership(client: WebClient, clock: ClientDeps["clock"]): Workspace["isIn"] {
+  const known = new Map<string, { readonly isIn: boolean; readonly untilMs: number }>();
+  return async (channel) => {
+    const before = known.get(channel);
+    if (before !== undefined && before.untilMs > clock.elapsedMs()) {
+      return before.isIn;
+    }
+    const isIn = await callSlack("conversations.info", client.conversations.info({ channel })).then(
+      (answer) => answer.channel?.is_member === true,
+      isUnknown,
+    );
+    known.delete(channel);
+    known.set(channel, { isIn, untilMs: clock.elapsedMs() + KNOWN_MS });
+    const [oldest] = known.keys();
+    if (known.size > KNOWN_MAX && oldest !== undefined) {
+      known.delete(oldest);
+    }
+    return isIn;
+  };
+}
+
+const NO_MEMBER: readonly (string | undefined)[] = ["channel_not_found", "not_in_channel"];
+
+/** Without the optional scope, the bot may be a member. */
+function isUnknown(error: unknown): boolean {
+  const code = slackCodeOf(error);
+  if (code !== "missing_scope" && !NO_MEMBER.includes(code)) {
+    throw error;
+  }
+  return code === "missing_scope";
 }
 
 export const NOT_INSTALLED = "Errand is not installed in this Slack workspace.";

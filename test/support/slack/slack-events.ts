@@ -17,6 +17,8 @@ export interface PostedMessage {
 export interface EnvelopeOptions {
   readonly eventId?: string | undefined;
   readonly eventTime?: number | undefined;
+  /** The workspace that shares the channel with others. */
+  readonly sharedBy?: SlackWorkspace | undefined;
 }
 
 /** Deprecated by Slack but still sent in every payload. */
@@ -98,11 +100,11 @@ export function eventEnvelope(
   workspace: SlackWorkspace,
   app: SlackApp,
   event: SlackEvent,
-  { eventId, eventTime }: EnvelopeOptions,
+  { eventId, eventTime, sharedBy }: EnvelopeOptions,
 ): JsonRecord {
   return {
     token: VERIFICATION_TOKEN,
-    team_id: workspace.teamId,
+    team_id: (sharedBy ?? workspace).teamId,
     context_team_id: workspace.teamId,
     context_enterprise_id: null,
     api_app_id: app.appId,
@@ -119,7 +121,7 @@ export function eventEnvelope(
         is_enterprise_install: false,
       },
     ],
-    is_ext_shared_channel: false,
+    is_ext_shared_channel: sharedBy !== undefined,
     event_context: `4-${randomUUID()}`,
   };
 }

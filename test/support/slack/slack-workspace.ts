@@ -180,6 +180,15 @@ export class SlackWorkspace {
     return { id: row.channel_id, name: row.name, type };
   }
 
+  /** Another workspace shares one of its channels, in which the app's bot of this one is a member, too, or is not. */
+  joinChannel(channel: SlackChannel, isBotIn = true): void {
+    const people = this.#users.all().flatMap(({ user_id: id }) => (id === this.botUserId ? [] : id));
+    const members = isBotIn ? [...people, this.botUserId] : people;
+    const { id, name, type } = channel;
+    const row = { channel_id: id, name, is_private: type === "group", team_id: this.teamId, members };
+    this.#channels.insert(row);
+  }
+
   knowsToken(token: string): boolean {
     return this.#tokens.all().some((row) => row.token === token);
   }

@@ -6,8 +6,7 @@ import {
 } from "../../../../src/adapters/slack/mention.ts";
 import { parseCommand } from "../../../../src/core/threads/inbox/parse-command.ts";
 
-const BOT = "U0BOT";
-const bot = { userId: BOT, name: "errand" };
+const bot = { userId: "U0BOT", name: "errand" };
 
 describe("withoutMention", () => {
   test.each([
@@ -48,9 +47,9 @@ describe("withoutMention", () => {
 
 describe("the addressed user", () => {
   test("the addressed user is the bot if its id is mentioned anywhere in the text", () => {
-    expect(hasMention("hey <@U0BOT|errand>", BOT)).toBe(true);
-    expect(hasMention("hey <@U0BOTH>", BOT)).toBe(false);
-    expect(hasMention("hey &lt;@U0BOT&gt;", BOT)).toBe(false);
+    expect(hasMention("hey <@U0BOT|errand>", bot)).toBe(true);
+    expect(hasMention("hey <@U0BOTH>", bot)).toBe(false);
+    expect(hasMention("hey &lt;@U0BOT&gt;", bot)).toBe(false);
   });
 
   test.each([
@@ -58,13 +57,13 @@ describe("the addressed user", () => {
     ["the second line of a quote", "&gt; she wrote\n&gt; <@U0BOT> fix it\nI agree"],
     ["all that follows three signs", "look\n&gt;&gt;&gt; she wrote\n<@U0BOT> fix it"],
   ])("a mention within a quote is none: %s", (_name, text) => {
-    expect(hasMention(text, BOT)).toBe(false);
+    expect(hasMention(text, bot)).toBe(false);
   });
 
   test("the addressed user is another one if the text begins with their mention", () => {
-    expect(startsWithOtherMention(" <@U1> look", BOT)).toBe(true);
-    expect(startsWithOtherMention("<@U0BOT> look, <@U1>", BOT)).toBe(false);
-    expect(startsWithOtherMention("look, <@U1>", BOT)).toBe(false);
+    expect(startsWithOtherMention(" <@U1> look", bot)).toBe(true);
+    expect(startsWithOtherMention("<@U0BOT> look, <@U1>", bot)).toBe(false);
+    expect(startsWithOtherMention("look, <@U1>", bot)).toBe(false);
   });
 });
 
@@ -72,4 +71,12 @@ test("a quote of Slack does not hide a control word", () => {
   const text = withoutMention("&gt; The agent asks: May I?\n<@U0BOT> stop", bot);
 
   expect(parseCommand({ text })).toEqual({ kind: "stop" });
+});
+
+test("a mention of the bot of another workspace that shares the channel is one of the bot", () => {
+  const shared = { ...bot, otherIds: ["U0OTHER", "B0OTHER"] };
+
+  expect(hasMention("<@U0OTHER> fix it", shared)).toBe(true);
+  expect(startsWithOtherMention("<@U0OTHER> fix it", shared)).toBe(false);
+  expect(withoutMention("<@U0OTHER>: fix what <@U0OTHER|helper> did", shared)).toBe("fix what @errand did");
 });
