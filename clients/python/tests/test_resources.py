@@ -11,7 +11,16 @@ import pytest
 from conftest import REQUESTS, Receiver, wait_for
 
 import errand
-from errand import AuthenticationError, BadRequestError, ConflictError, Errand, NotFoundError, Omit, WebhookVerificationError, models
+from errand import (
+    AuthenticationError,
+    BadRequestError,
+    ConflictError,
+    Errand,
+    NotFoundError,
+    Omit,
+    WebhookVerificationError,
+    models,
+)
 
 UNKNOWN = "00000000-0000-7000-8000-000000000000"
 RUN_SECRET = "whsec_ZXhhbXBsZSBvZiBhIHNlY3JldCBvZiB3ZWJob29rcw=="
