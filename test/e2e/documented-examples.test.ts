@@ -45,6 +45,9 @@ const SCRIPTS: Readonly<Record<string, readonly RunExample[]>> = {
     { begins: 'curl -s "$API/runs?state=SUCCEEDED&state=CANCELLED', prints: /CANCELLED First report/ },
     { begins: 'curl -si "$API/runs?limit=1&colour=red" -H "$KEY"', prints: /colour/ },
   ],
+  "docs/guides/github-actions.md": [
+    { begins: "CI=$(errand api POST /agent/principals", prints: /"effect": ?"allow"/ },
+  ],
   "docs/guides/invite-your-team.md": [
     {
       begins: 'KEY="Authorization: Bearer $ERRAND_API_KEY"',
@@ -106,6 +109,12 @@ const NOT_HERE: readonly (readonly [page: string, language: string, begins: stri
   ],
   ["docs/agents.md", "bash", "npm run agents:install", "loads 500 MB; install-agents.test.ts"],
   ["docs/architecture.md", "mermaid", "flowchart LR", "is a picture"],
+  [
+    "docs/guides/github-actions.md",
+    "yaml",
+    "on:",
+    "only GitHub runs it; github-action.test.ts starts the step",
+  ],
   [
     "docs/guides/slack.md",
     "yaml",
