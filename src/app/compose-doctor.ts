@@ -6,6 +6,7 @@ import type { Log } from "../core/basics/log.ts";
 import type { AdapterFacts } from "../core/ports/adapter-facts.ts";
 import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
+import { botsCheck } from "../core/upkeep/bots-check.ts";
 import {
   adaptersCheck,
   agentsCheck,
@@ -65,6 +66,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     deadNoticesCheck(storage),
     administratorsCheck(storage),
     suspendedPeopleCheck(storage),
+    botsCheck(storage, () => systemClock.now()),
     publicUrlCheck(publicUrl, names),
     pagesCheck(findPagesProblem),
     secretKeyCheck(config.secretKey !== undefined, countOtherKeys),

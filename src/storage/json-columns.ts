@@ -320,6 +320,7 @@ export const POLICY_MATCH: z.ZodType<PolicyMatch> = z.looseObject({
   environments: someTexts,
   agents: someTexts,
   roles: z.exactOptional(z.array(z.enum(ROLES))),
+  bots: someTexts,
   groups: someTexts,
   models: someTexts,
   repositories: someTexts,

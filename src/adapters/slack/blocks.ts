@@ -1,4 +1,5 @@
 import type { types } from "@slack/bolt";
+import { z } from "zod";
 import { messageKeyOf } from "../../core/model/threads/notice.ts";
 import type { Delivery } from "../../core/ports/thread-adapter.ts";
 import { defuse, defuseLine, defuseMrkdwn } from "./defuse.ts";
@@ -136,4 +137,18 @@ export function hasMarker({ blocks, metadata }: ReadMessage, marker: Marker): bo
   const found: Readonly<Record<string, unknown>> = { ...(metadata?.event_payload as object | undefined) };
   const isSame = found.delivery_id === ours.delivery_id || found.message_key === ours.message_key;
   return metadata?.event_type === type && isSame;
+}
+
+const markedSchema = z.object({
+  metadata: z
+    .object({ event_type: z.literal(EVENT_TYPE) })
+    .optional()
+    .catch(undefined),
+  blocks: z.array(z.object({ block_id: z.string().optional() }).catch({})).catch([]),
+});
+
+/** Whether a server of Errand posted the message, this or another one. */
+export function isMarked(message: unknown): boolean {
+  const { blocks = [], metadata } = markedSchema.safeParse(message).data ?? {};
+  return metadata !== undefined || blocks.some(({ block_id: id }) => id?.startsWith("errand:") === true);
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { MessageFile } from "../../core/ports/thread-adapter.ts";
+import { isMarked } from "./blocks.ts";
 import { contentOf, forwardedFiles } from "./message-content.ts";
 
 /** A message that a user posted or edited, in the same shape for `app_mention` and `message` events. */
@@ -17,6 +18,9 @@ export interface IncomingMessage {
   readonly subtype: string | undefined;
   readonly userId: string | undefined;
   readonly botId: string | undefined;
+  readonly appId: string | undefined;
+  /** The message has the mark of messages that a server of Errand posted, this or another one. */
+  readonly isOfErrand: boolean;
   /** The author's own words in Slack's markup, as Slack signed them. */
   readonly text: string;
   /** What is attached, in Slack's markup: forwarded messages, cards of apps. Anybody's text. */
@@ -57,6 +61,8 @@ const messageSchema = z.object({
   thread_ts: z.string().optional(),
   user: z.string().optional(),
   bot_id: z.string().nullish(),
+  app_id: text,
+  metadata: z.object({ event_type: text }).optional().catch(undefined),
   text: z.string().nullish(),
   blocks: z.unknown().optional(),
   attachments: z.unknown().optional(),
@@ -138,6 +144,8 @@ function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof 
     subtype: message.subtype,
     userId: message.user,
     botId: message.bot_id || undefined,
+    appId: message.app_id,
+    isOfErrand: isMarked(message),
     text,
     attached,
     files: [...(message.files ?? []).map(fileOf), ...forwardedFiles(message).map(parseFile)],

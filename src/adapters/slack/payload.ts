@@ -28,8 +28,9 @@ const eventSchema = z.object({
   event: z.looseObject({ type: z.string() }).optional(),
 });
 
-const messageSchema = z.object({ ts: text, thread_ts: text });
+const messageSchema = z.object({ bot_id: text, ts: text, thread_ts: text });
 const threadSchema = messageSchema.extend({
+  type: text,
   channel: z
     .union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)])
     .optional()
@@ -67,14 +68,20 @@ export function storable(name: string): string {
   return plain.length > NAME_LENGTH_MAX ? stableId(plain) : plain;
 }
 
-/** The thread of an event or of a pressed button. An event without a thread has a key of its own. */
+/**
+ * The thread of an event or of a pressed button. An event without a thread has a key of its own. The messages of one bot
+ * in a channel share a key, so that its runs are counted exactly.
+ */
 export function orderingKeyOf(subject: unknown, deliveryId: string): string {
   const parsed = threadSchema.safeParse(subject);
   const { deleted_ts: deletedTs, item, message, previous_message: previous } = parsed.data ?? {};
   const channel = parsed.data?.channel ?? item?.channel;
   const deleted = deletedTs === undefined ? undefined : { ts: deletedTs, thread_ts: previous?.thread_ts };
   const { ts, thread_ts: threadTs } = message ?? deleted ?? item ?? parsed.data ?? {};
-  const root = channel !== undefined && isDirect(channel) ? "" : (threadTs ?? ts);
+  const isWritten = parsed.data?.type === "message" || parsed.data?.type === "app_mention";
+  const { bot_id: bot } = message ?? previous ?? parsed.data ?? {};
+  const thread = bot === undefined || !isWritten ? (threadTs ?? ts) : `bot/${bot}`;
+  const root = channel !== undefined && isDirect(channel) ? "" : thread;
   return channel === undefined || root === undefined ? `slack:${deliveryId}` : `slack:${channel}/${root}`;
 }
 

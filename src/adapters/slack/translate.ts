@@ -21,9 +21,11 @@ export const STOP_REACTION = "x";
 const APP_UNINSTALLED: types.SlackEvent["type"] = "app_uninstalled";
 const ACCESS_REVOKED: types.SlackEvent["type"] = "team_access_revoked";
 
-/** Subtypes of messages that a user wrote. All others are Slack's own notes: joins, topics, deletions. */
+/** Subtypes of messages that a user or another app wrote. All others are Slack's own notes: joins, topics, deletions. */
 const SPOKEN_SUBTYPES: ReadonlySet<string | undefined> = new Set([
   undefined,
+  // Workflows and incoming webhooks, which have no user.
+  "bot_message",
   "file_share",
   "me_message",
   "thread_broadcast",
@@ -38,6 +40,7 @@ const ATTACHED_ONLY = "See the attached messages.";
 
 const text = z.string().optional().catch(undefined);
 const envelopeSchema = z.object({
+  api_app_id: text,
   event_id: text,
   is_ext_shared_channel: z.boolean().optional().catch(undefined),
 });
@@ -115,8 +118,9 @@ export function translateMessage(event: unknown, bot: Bot, body: unknown): Trans
   if (reason !== undefined) {
     return ignored(reason);
   }
-  const { botId, userId } = incoming;
-  const sender = ownSenderOf(incoming, bot);
+  const { botId, userId = botId } = incoming;
+  const envelope = envelopeOf(body);
+  const sender = ownSenderOf(incoming, bot, envelope);
   if (sender !== undefined || userId === undefined) {
     return ignored(`A message of ${sender ?? "no user"}.`);
   }
@@ -132,7 +136,7 @@ export function translateMessage(event: unknown, bot: Bot, body: unknown): Trans
   }
   return {
     kind: "message",
-    message: messageOf({ ...incoming, userId }, { addressed, bot, ...envelopeOf(body) }),
+    message: messageOf({ ...incoming, userId }, { addressed, bot, ...envelope }),
   };
 }
 
@@ -205,23 +209,34 @@ function addressedBy(incoming: IncomingMessage, bot: Bot): InboundMessage["addre
   return (threadTs === undefined || threadTs === ts) && !mayBeRequest ? undefined : "reply";
 }
 
-/** Identifies the bot itself by id, because names are not unique. */
-function ownSenderOf({ botId, userId }: IncomingMessage, bot: Bot): string | undefined {
-  if (isBot(bot, userId) || isBot(bot, botId)) {
+/** Identifies the bot itself by id, because names are not unique. Its app can also have incoming webhooks. */
+function ownSenderOf(
+  { appId, botId, isOfErrand, userId }: IncomingMessage,
+  bot: Bot,
+  envelope: Envelope,
+): string | undefined {
+  const isOfApp = appId !== undefined && appId === envelope.appId && botId !== undefined;
+  if (isBot(bot, userId) || isBot(bot, botId) || isOfApp) {
     return "the bot itself";
+  }
+  if (isOfErrand && botId !== undefined) {
+    return "another Errand";
   }
   return userId === SLACKBOT ? "Slackbot" : undefined;
 }
 
 interface Envelope {
+  /** The app that gets the event: this one. */
+  readonly appId: string | undefined;
   readonly eventId: string | undefined;
   /** Another organization takes part in the channel. */
   readonly isShared: boolean | undefined;
 }
 
 function envelopeOf(body: unknown): Envelope {
-  const { event_id: eventId, is_ext_shared_channel: isShared } = envelopeSchema.parse(body);
-  return { eventId, isShared };
+  const parsed = envelopeSchema.parse(body);
+  const { api_app_id: appId, event_id: eventId, is_ext_shared_channel: isShared } = parsed;
+  return { appId, eventId, isShared };
 }
 
 interface MessageFacts extends Envelope {
@@ -248,7 +263,7 @@ function messageOf(
     place: channel,
     dedupeKey: `${messageId}:${action}:${version}`,
     addressed,
-    author: authorOf(teamId, { botId, userId }),
+    author: authorOf(teamId, { botId, userId, hasAccount: botId !== userId }),
     mentions: isInvitation ? others.map((id) => authorSubject(teamId, id)) : undefined,
     text: withoutMention(content, bot) || instead,
     context: attached.length === 0 ? undefined : attached.map((one) => readableText(one, bot)).join("\n\n"),
@@ -260,11 +275,22 @@ function messageOf(
   });
 }
 
+interface Sender {
+  readonly botId: string | undefined;
+  readonly userId: string;
+  readonly hasAccount: boolean;
+}
+
 /** An app that posts with the token of a user also has the id of that user. Its messages are not the user's. */
-function authorOf(teamId: string, { botId, userId }: { botId: string | undefined; userId: string }): Author {
+function authorOf(teamId: string, { botId, hasAccount, userId }: Sender): Author {
   return botId === undefined
     ? { subject: authorSubject(teamId, userId) }
-    : { subject: authorSubject(teamId, botId), isBot: true };
+    : defined({
+        subject: authorSubject(teamId, botId),
+        isBot: true,
+        botId,
+        isByNameOnly: hasAccount ? undefined : true,
+      });
 }
 
 /** A button of one of the bot's messages. */

@@ -139,6 +139,12 @@ const PolicyMatch = z
         "What the caller is. One of the caller's roles is enough. A policy that allows or requires approval applies " +
           "to outsiders of an integration only if it names their role.",
       ),
+    bots: oneOf(MatchedText)
+      .optional()
+      .describe(
+        "Ids of bots, as their platform gives them, such as `B024BE7LD`. Together with the role `bot`, it admits programs " +
+          "without an account: workflows and incoming webhooks of Slack.",
+      ),
     groups: oneOf(MatchedText)
       .optional()
       .describe(
@@ -235,6 +241,7 @@ export const EvaluatePolicyRequest = z
     environment_id: MatchedText.optional().describe("The environment of the run."),
     agent: MatchedText.optional().describe("The agent of the run."),
     roles: oneOf(PolicyRole).optional().describe("The roles of the caller."),
+    bot: MatchedText.optional().describe("The id of the bot that asks."),
     groups: oneOf(MatchedText).optional().describe("The groups of the caller."),
     model: MatchedText.optional().describe("The model that the configuration of the run names."),
     repositories: oneOf(MatchedText).optional().describe("The repositories of the run, as `owner/name`."),

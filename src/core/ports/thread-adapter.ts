@@ -265,6 +265,10 @@ export interface Author {
   readonly displayName?: string;
   /** A program wrote the message. Nothing is posted to it, so that two programs cannot answer each other for ever. */
   readonly isBot?: true;
+  /** The platform's id of that program, which policies may name. At most ten of its runs an hour begin in one place. */
+  readonly botId?: string;
+  /** The program has no account, so a policy has to name it. */
+  readonly isByNameOnly?: true;
 }
 
 export type Authorization =

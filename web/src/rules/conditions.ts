@@ -70,6 +70,11 @@ export const POLICY_CONDITIONS: readonly Condition[] = [
       { value: "bot", name: "Bot (outsider)" },
     ],
   },
+  {
+    name: "bots",
+    label: "Bot",
+    hint: "The ids of Slack, for example B024BE7LD. With the role Bot, a workflow or an incoming webhook may ask.",
+  },
   { name: "principals", label: "Person or program", options: "principals" },
   {
     name: "principal_types",

@@ -5239,6 +5239,10 @@ class PolicyMatch(Model):
     """
     What the caller is. One of the caller's roles is enough. A policy that allows or requires approval applies to outsiders of an integration only if it names their role.
     """
+    bots: list[str] | None = None
+    """
+    Ids of bots, as their platform gives them, such as `B024BE7LD`. Together with the role `bot`, it admits programs without an account: workflows and incoming webhooks of Slack.
+    """
     groups: list[str] | None = None
     """
     Groups of the caller, as the OpenID Connect issuer named them at the caller's last sign-in. One of them is enough. Callers who never signed in that way have none.
@@ -5424,6 +5428,10 @@ class EvaluatePolicyRequest(Model):
     roles: list[EvaluatePolicyRequestRole] | None = None
     """
     The roles of the caller.
+    """
+    bot: str | None = None
+    """
+    The id of the bot that asks.
     """
     groups: list[str] | None = None
     """

@@ -1007,6 +1007,10 @@ class PolicyMatch(TypedDict):
     """
     What the caller is. One of the caller's roles is enough. A policy that allows or requires approval applies to outsiders of an integration only if it names their role.
     """
+    bots: NotRequired[list[str]]
+    """
+    Ids of bots, as their platform gives them, such as `B024BE7LD`. Together with the role `bot`, it admits programs without an account: workflows and incoming webhooks of Slack.
+    """
     groups: NotRequired[list[str]]
     """
     Groups of the caller, as the OpenID Connect issuer named them at the caller's last sign-in. One of them is enough. Callers who never signed in that way have none.
@@ -1127,6 +1131,10 @@ class EvaluatePolicyRequest(TypedDict):
     roles: NotRequired[list[EvaluatePolicyRequestRole]]
     """
     The roles of the caller.
+    """
+    bot: NotRequired[str]
+    """
+    The id of the bot that asks.
     """
     groups: NotRequired[list[str]]
     """

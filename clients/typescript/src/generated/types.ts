@@ -5529,6 +5529,10 @@ export type PolicyMatch = {
      */
     roles?: Array<PolicyMatchRole>;
     /**
+     * Ids of bots, as their platform gives them, such as `B024BE7LD`. Together with the role `bot`, it admits programs without an account: workflows and incoming webhooks of Slack.
+     */
+    bots?: Array<string>;
+    /**
      * Groups of the caller, as the OpenID Connect issuer named them at the caller's last sign-in. One of them is enough. Callers who never signed in that way have none.
      */
     groups?: Array<string>;
@@ -5683,6 +5687,10 @@ export type EvaluatePolicyRequest = {
      * The roles of the caller.
      */
     roles?: Array<EvaluatePolicyRequestRole>;
+    /**
+     * The id of the bot that asks.
+     */
+    bot?: string;
     /**
      * The groups of the caller.
      */

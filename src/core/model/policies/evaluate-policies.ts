@@ -65,6 +65,8 @@ const CHECKS: Readonly<Record<Exclude<Condition, "actions">, Check>> = {
   agents: ({ agents }, { agent }) => isAmong(agents, agent),
   roles: ({ roles }, caller, effect) =>
     containsAny(roles, caller.roles) && (roles !== undefined || effect === "deny" || !isOutsider(caller)),
+  bots: ({ bots }, { bot, isByNameOnly }, effect) =>
+    isAmong(bots, bot) && (bots !== undefined || effect === "deny" || isByNameOnly !== true),
   groups: ({ groups }, action) => containsAny(groups, action.groups),
   models: ({ models }, { model }) => isAmong(models, model),
   repositories: ({ repositories }, action, effect) => concernsAny(repositories, action.repositories, effect),
@@ -80,6 +82,7 @@ const CONDITIONS_ON_MESSAGES = [
   "places",
   "requestKinds",
   "roles",
+  "bots",
   "workflow",
 ] as const;
 

@@ -98,6 +98,8 @@ export interface PolicyMatch {
   readonly agents?: readonly string[] | undefined;
   /** A policy that allows something or requires approval applies to outsiders only if it names one of their roles. */
   readonly roles?: readonly Role[] | undefined;
+  /** The platforms' own ids of programs that write messages. */
+  readonly bots?: readonly string[] | undefined;
   /** Names of groups, as the identity provider of the sign-in with OpenID Connect names them. */
   readonly groups?: readonly string[] | undefined;
   /** Ids of models that the configuration names. */

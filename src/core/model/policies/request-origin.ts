@@ -14,6 +14,10 @@ export interface RequestOrigin {
   readonly place?: string;
   /** Undefined: the adapter does not tell them apart. */
   readonly requestKind?: RequestKind;
+  /** The platform's id of the program that wrote the message. Undefined: a person did, or it has none. */
+  readonly bot?: string;
+  /** Only a policy that names the bot by its id allows it something. */
+  readonly isByNameOnly?: true;
   /** What the adapter proved about the caller. */
   readonly roles?: readonly Role[];
 }

@@ -131,12 +131,13 @@ export async function findThread(
 /** Where the message comes from, as policies and routing rules match it. */
 export function requestOriginOf({
   adapter,
-  message: { installation, place, requestKind },
+  message: { author, installation, place, requestKind },
   roles,
 }: Pick<AuthorizedContext, "adapter" | "message" | "roles">): RequestOrigin {
   const { source } = adapter.traits;
   const where = defined({ integration: adapter.name, installation, place });
-  return { source, ...where, ...defined({ requestKind }), roles };
+  const { botId: bot, isByNameOnly } = author;
+  return { source, ...where, ...defined({ bot, isByNameOnly, requestKind }), roles };
 }
 
 /** The result of the message's event without its disposition. The dedupe key makes it the only one of its content. */

@@ -10,6 +10,7 @@ import type { ConfigDefault, NewRun } from "../../requests/prepare/new-run.ts";
 import { storeInputFiles } from "../../requests/prepare/store-input-files.ts";
 import { retriedRun } from "../../requests/retried-run.ts";
 import { isPlaced, withoutPlace } from "../../requests/routing/route-request.ts";
+import { refuseOverBotLimit } from "./bot-limit.ts";
 import { askForEnvironment, rememberChoice } from "./environment-choice.ts";
 import { contextText, withNames } from "./gather-context.ts";
 import { type AuthorizedContext, type InboxDeps, requestOriginOf } from "./message-context.ts";
@@ -55,6 +56,10 @@ export async function startRun(
 
 /** An option that is impossible is answered. */
 async function createRun(newRun: NewRun, context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
+  const refused = await refuseOverBotLimit(context, deps);
+  if (refused !== undefined) {
+    return refused;
+  }
   try {
     await deps.runs.create(newRun, { ...completing(context, "run_created"), binding: bindingOf(context) });
     return "run_created";
@@ -87,7 +92,10 @@ function requestOf(
       ...message.provenance,
       ...proven,
       linked_account: author.id,
-      ...defined({ message_ref: message.messageRef === "" ? undefined : message.messageRef }),
+      ...defined({
+        message_ref: message.messageRef === "" ? undefined : message.messageRef,
+        bot_place: message.author.botId === undefined ? undefined : message.place,
+      }),
     },
     ...defined({ context: surroundings, title, triggerUrl: permalink }),
   };

@@ -171,6 +171,18 @@ const ROWS: readonly Row[] = [
     (scene) => reply(scene, { bot_id: "B9", text: `${mentionOf(scene)} hi` }),
     "refused",
   ],
+  [
+    "a mention by a workflow that no policy names",
+    (scene) =>
+      reply(scene, {
+        subtype: "bot_message",
+        bot_id: "B9",
+        user: undefined,
+        text: `${mentionOf(scene)} hi`,
+      }),
+    "refused",
+    /Bots and workflows/,
+  ],
   ["a message of Slackbot", (scene) => reply(scene, { user: "USLACKBOT" }), "ignored", /Slackbot/],
   [
     "a message of the bot itself",

@@ -222,7 +222,11 @@ describe("an edit", () => {
   test("an edit by another app is a message of that app and not of its user", async () => {
     const edit = anEdit("", "<@U0BOT> fix it", { user: "U9", bot_id: "B9" });
 
-    expect(messageOf(await translated(edit)).author).toEqual({ subject: "slack:T1:B9", isBot: true });
+    expect(messageOf(await translated(edit)).author).toEqual({
+      subject: "slack:T1:B9",
+      isBot: true,
+      botId: "B9",
+    });
   });
 });
 
@@ -300,7 +304,6 @@ describe("a message that no user wrote to the bot", () => {
   test.each([
     ["the bot's own message", { user: "U0BOT" }, "the bot itself"],
     ["the bot's own message by its bot id", { user: undefined, bot_id: "B0BOT" }, "the bot itself"],
-    ["an old-style bot message", { subtype: "bot_message", bot_id: "B9", user: undefined }, "bot_message"],
     ["Slackbot", { user: "USLACKBOT" }, "Slackbot"],
     ["a join", { subtype: "channel_join" }, "channel_join"],
     ["a topic", { subtype: "channel_topic" }, "channel_topic"],
@@ -316,8 +319,38 @@ describe("a message that no user wrote to the bot", () => {
     const addressing = messageOf(await translated(aMessage({ ...reply, text: "<@U0BOT> run this" })));
 
     expect(addressing).toMatchObject({ addressed: "mention", provenance: { actor: { id: "U1" } } });
-    expect(addressing.author).toEqual({ subject: "slack:T1:B9", isBot: true });
+    expect(addressing.author).toEqual({ subject: "slack:T1:B9", isBot: true, botId: "B9" });
     expect(reasonOf(await translated(aMessage({ ...reply, text: "done" })))).toContain("another app (B9)");
+  });
+
+  test("a workflow or an incoming webhook has no account, so that a policy must name it", async () => {
+    const webhook = { subtype: "bot_message", bot_id: "B9", user: undefined, username: "Alerts" };
+    const message = messageOf(await translated(aMessage({ ...webhook, text: "<@U0BOT> look" })));
+
+    expect(message).toMatchObject({ addressed: "mention", text: "look" });
+    expect(message.author).toEqual({
+      subject: "slack:T1:B9",
+      isBot: true,
+      botId: "B9",
+      isByNameOnly: true,
+    });
+    expect(reasonOf(await translated(aMessage({ ...webhook, text: "done" })))).toContain("does not mention");
+  });
+
+  test.each([
+    ["an incoming webhook of the app itself", { app_id: "A1" }, "the bot itself"],
+    [
+      "another Errand, by a block",
+      { blocks: [{ type: "divider", block_id: "errand:0197" }] },
+      "another Errand",
+    ],
+    ["another Errand, by metadata", { metadata: { event_type: "errand_delivery" } }, "another Errand"],
+  ])("%s is ignored although it mentions the bot", async (_name, changes, who) => {
+    for (const sender of [{ subtype: "bot_message", user: undefined }, {}]) {
+      const event = aMessage({ bot_id: "B9", text: "<@U0BOT> go", ...sender, ...changes });
+
+      expect(reasonOf(await translated(event, { api_app_id: "A1" }))).toBe(`A message of ${who}.`);
+    }
   });
 
   test("an event of an unknown shape is ignored", async () => {

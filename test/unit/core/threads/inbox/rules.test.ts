@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { FIRST_TEAM } from "../../../../../src/core/model/people/team.ts";
 import type { Policy } from "../../../../../src/core/model/policies/policy.ts";
+import { botsCheck } from "../../../../../src/core/upkeep/bots-check.ts";
 import { anEnvironment } from "../../../../support/environment-builders.ts";
 import { quiet } from "../../../../support/manual-clock.ts";
 import { aPolicy, aRoutingRule } from "../../../../support/rule-builders.ts";
@@ -164,6 +165,49 @@ describe("an outsider of the platform", () => {
     expect(await harness.receive({ author, text: "more" })).toBe("refused");
 
     expect(harness.repliesShown()).toEqual([]);
+  });
+});
+
+describe("a bot without an account", () => {
+  const author = { subject: "memory:B9", isBot: true, botId: "B9", isByNameOnly: true } as const;
+  beforeEach(() => {
+    harness.adapter.traits = { ...harness.adapter.traits, source: "SLACK" };
+    harness.adapter.roles.set(author.subject, ["bot"]);
+  });
+
+  test("is admitted only by a policy that names it and the role", async () => {
+    await allow({ match: { roles: ["bot"] } });
+    expect(await harness.receive({ author })).toBe("refused");
+    await allow({ match: { bots: ["B9"] } });
+    expect(await harness.receive({ author })).toBe("refused");
+    await allow({ match: { roles: ["bot"], bots: ["B8"] } });
+    expect(await harness.receive({ author })).toBe("refused");
+
+    await allow({ match: { roles: ["bot"], bots: ["B8", "B9"], places: ["C1"] } });
+    expect(await harness.receive({ author, place: "C2" })).toBe("refused");
+    expect(await harness.receive({ author, place: "C1" })).toBe("run_created");
+
+    expect(harness.repliesShown()).toEqual([]);
+  });
+
+  test("starts ten runs an hour in a place, and the doctor names it afterwards", async () => {
+    await allow({ match: { roles: ["bot"], bots: ["B9"] } });
+    const ask = (place: string, thread: string) =>
+      harness.receive({ author, place, key: `${place}/${thread}` as typeof KEY });
+    const dispositions: string[] = [];
+    for (let asked = 0; asked < 12; asked += 1) {
+      dispositions.push(await ask("C1", `${asked}`));
+    }
+
+    expect(dispositions).toEqual([...Array(10).fill("run_created"), "refused", "refused"]);
+    expect(await ask("C2", "1")).toBe("run_created");
+    expect(await botsCheck(harness.storage, () => harness.clock.now()).run()).toMatchObject({
+      status: "warn",
+      message: expect.stringContaining("More than 10 runs an hour of the bot B9 in C1."),
+    });
+    expect(harness.repliesShown()).toEqual([]);
+    await harness.clock.advance(60 * 60_000);
+    expect(await ask("C1", "13")).toBe("run_created");
   });
 });
 
