@@ -16,19 +16,25 @@ export class PrismaPeopleStore implements PeopleStore {
     this.#deps = deps;
   }
 
-  async ensure(teamId: TeamId, subject: string, displayName: string | undefined): Promise<Principal> {
+  async ensure(
+    teamId: TeamId,
+    subject: string,
+    displayName: string | undefined,
+    aliases: readonly string[] = [],
+  ): Promise<Principal> {
     const known = await this.#bySubject(teamId, subject);
-    if (known !== undefined && (displayName === undefined || known.displayName === displayName)) {
-      return known;
+    const [whole] = aliases;
+    const isComplete = whole === undefined || (await this.#bySubject(teamId, whole)) !== undefined;
+    if (known === undefined || !isComplete) {
+      const wanted = { teamId, subject, displayName, aliases };
+      return this.#deps.database.transaction(async (tx) => {
+        await nameSystemAuthor(tx, adapterOf(subject));
+        return ensureIdentity(tx, wanted, this.#deps.clock.now());
+      });
     }
-    if (known !== undefined) {
-      return this.#rename(known, displayName, adapterOf(subject));
-    }
-    const wanted = { teamId, subject, displayName };
-    return this.#deps.database.transaction(async (tx) => {
-      await nameSystemAuthor(tx, adapterOf(subject));
-      return ensureIdentity(tx, wanted, this.#deps.clock.now());
-    });
+    return displayName === undefined || known.displayName === displayName
+      ? known
+      : this.#rename(known, displayName, [subject, ...aliases]);
   }
 
   async getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]> {
@@ -81,14 +87,14 @@ export class PrismaPeopleStore implements PeopleStore {
     return row === null ? undefined : principalOf(row.principal);
   }
 
-  async #rename(known: Principal, displayName: string | undefined, author: string): Promise<Principal> {
-    const where = { principalId: known.id };
-    if ((await this.#deps.database.query((client) => client.identity.count({ where }))) > 1) {
+  async #rename(known: Principal, displayName: string, own: readonly string[]): Promise<Principal> {
+    const where = { principalId: known.id, subject: { notIn: [...own] } };
+    if ((await this.#deps.database.query((client) => client.identity.count({ where }))) > 0) {
       return known;
     }
-    const change = { where: { id: known.id }, data: { displayName: displayName ?? null } };
+    const change = { where: { id: known.id }, data: { displayName } };
     return this.#deps.database.transaction(async (tx) => {
-      await nameSystemAuthor(tx, author);
+      await nameSystemAuthor(tx, adapterOf(own[0] ?? ""));
       return principalOf(await tx.principal.update(change));
     });
   }
@@ -115,29 +121,45 @@ interface WantedIdentity {
   readonly teamId: TeamId;
   readonly subject: string;
   readonly displayName: string | undefined;
+  readonly aliases?: readonly string[];
 }
 
 /**
- * The first message of an account creates its principal. Of two simultaneous first messages, the second uses the
- * principal of the first.
+ * The first message of an account creates its principal, unless one of its aliases has one. Of two simultaneous first
+ * messages, the second uses the principal of the first.
  */
 export async function ensureIdentity(
   tx: Tx,
-  { teamId, subject, displayName }: WantedIdentity,
+  { aliases = [], displayName, subject, teamId }: WantedIdentity,
   now: Date,
 ): Promise<Principal> {
-  const id = newId(now);
-  await tx.principal.create({ data: { id, teamId, type: "user", displayName: displayName ?? null } });
-  const { count } = await tx.identity.createMany({
-    data: [{ teamId, subject, principalId: id }],
-    skipDuplicates: true,
-  });
-  if (count === 0) {
-    await tx.principal.delete({ where: { id } });
+  const made = newId<PrincipalId>(now);
+  const wanted = { teamId, principalId: (await findPrincipalId(tx, teamId, [subject, ...aliases])) ?? made };
+  if (wanted.principalId === made) {
+    await tx.principal.create({
+      data: { id: made, teamId, type: "user", displayName: displayName ?? null },
+    });
   }
+  const [whole = subject] = aliases;
+  await tx.identity.createMany({ data: [{ ...wanted, subject: whole }], skipDuplicates: true });
+  const principalId = (await findPrincipalId(tx, teamId, [whole])) ?? made;
+  await tx.identity.createMany({ data: [{ teamId, subject, principalId }], skipDuplicates: true });
   const where = { teamId_subject: { teamId, subject } };
-  const identity = await tx.identity.findUniqueOrThrow({ where, include: { principal: true } });
-  return principalOf(identity.principal);
+  const { principal } = await tx.identity.findUniqueOrThrow({ where, include: { principal: true } });
+  if (wanted.principalId === made && principal.id !== made && principalId !== made) {
+    await tx.principal.delete({ where: { id: made } });
+  }
+  return principalOf(principal);
+}
+
+/** The principal of the first of these accounts that has one. */
+async function findPrincipalId(
+  tx: Tx,
+  teamId: TeamId,
+  subjects: readonly string[],
+): Promise<PrincipalId | undefined> {
+  const rows = await tx.identity.findMany({ where: { teamId, subject: { in: [...subjects] } } });
+  return subjects.flatMap((subject) => rows.find((row) => row.subject === subject)?.principalId ?? [])[0];
 }
 
 export class PrismaIdentityStore implements IdentityStore {

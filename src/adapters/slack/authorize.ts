@@ -2,7 +2,7 @@ import type { UsersInfoResponse, WebClient } from "@slack/web-api";
 import { defined } from "../../core/basics/defined.ts";
 import type { Role } from "../../core/model/policies/policy.ts";
 import type { Authorization, InboundMessage } from "../../core/ports/thread-adapter.ts";
-import { userIdOf } from "./addresses.ts";
+import { authorSubject, userIdOf } from "./addresses.ts";
 import { callSlack } from "./client.ts";
 import { slackCodeOf } from "./errors.ts";
 
@@ -40,10 +40,30 @@ export async function authorize(
     permission: permissionOf(user, role),
     roles: [role],
     ...defined({ refusal }),
-    author: { ...author, ...defined({ displayName: displayName ? displayName : undefined }) },
+    author: {
+      ...author,
+      ...defined({
+        displayName: displayName ? displayName : undefined,
+        aliases: aliasesOf(user, author.subject),
+      }),
+    },
     // Slack's events identify users only by id.
     ...defined({ provenance: user.name ? { actor: { id: userId, login: user.name } } : undefined }),
   };
+}
+
+/** In an organization of several workspaces, a person has one account: the subject of it comes first. */
+function aliasesOf(
+  { enterprise_user: whole, id = "" }: User,
+  subject: string,
+): readonly string[] | undefined {
+  const { enterprise_id: enterpriseId, id: wholeId = id, teams = [] } = whole ?? {};
+  return enterpriseId === undefined || wholeId === ""
+    ? undefined
+    : [
+        authorSubject(enterpriseId, wholeId),
+        ...teams.map((teamId) => authorSubject(teamId, id)).filter((one) => one !== subject),
+      ];
 }
 
 async function findUser(client: WebClient, userId: string): Promise<User | undefined> {

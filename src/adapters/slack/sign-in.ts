@@ -7,7 +7,7 @@ import { authorSubject } from "./addresses.ts";
 import { authorize } from "./authorize.ts";
 import { type ClientDeps, methodUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
-import type { Workspace, Workspaces } from "./workspaces.ts";
+import type { Workspaces } from "./workspaces.ts";
 
 const claims = z.object({
   aud: z.string(),
@@ -71,15 +71,16 @@ async function accountOf(found: Claims, workspaces: SignInDeps["workspaces"]): P
   const teamId = ids["https://slack.com/team_id"];
   const subject = authorSubject(teamId, ids["https://slack.com/user_id"]);
   const workspace = await workspaces.find({ teamId });
-  const isMember = workspace !== undefined && (await isMemberOf(workspace, subject, teamId));
+  const authorization =
+    workspace && (await authorize(workspace.client, { author: { subject }, installation: teamId }));
+  const member = authorization?.allowed === true && authorization.roles?.includes("member") === true;
   return {
     subject,
-    ...defined({ displayName: name, email: isVerified === true && email !== undefined ? email : undefined }),
-    memberships: isMember ? [{ adapter: "slack", installation: teamId, isConfigured: true }] : [],
+    ...defined({
+      displayName: name,
+      email: isVerified === true && email !== undefined ? email : undefined,
+      aliases: authorization?.allowed === true ? authorization.author.aliases : undefined,
+    }),
+    memberships: member ? [{ adapter: "slack", installation: teamId, isConfigured: true }] : [],
   };
-}
-
-async function isMemberOf({ client }: Workspace, subject: string, teamId: string): Promise<boolean> {
-  const authorization = await authorize(client, { author: { subject }, installation: teamId });
-  return authorization.allowed && authorization.roles?.includes("member") === true;
 }

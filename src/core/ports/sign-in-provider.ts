@@ -48,6 +48,8 @@ export type Renewal =
 export interface ProvenAccount {
   /** Names the system too, so that the same id of another system is another account. */
   readonly subject: string;
+  /** As in `Author`. */
+  readonly aliases?: readonly string[];
   readonly displayName?: string;
   /** Only an address that the system has verified. */
   readonly email?: string;

@@ -263,6 +263,11 @@ export interface Author {
   /** Unique among all adapters, by the platform's ids: `slack:T1:U1`, `github:583231`. */
   readonly subject: string;
   readonly displayName?: string;
+  /**
+   * Other subjects of the same person, for a platform on which one person has an account in several installations. The
+   * first one is that of the person as a whole.
+   */
+  readonly aliases?: readonly string[];
   /** A program wrote the message. Nothing is posted to it, so that two programs cannot answer each other for ever. */
   readonly isBot?: true;
   /** The platform's id of that program, which policies may name. At most ten of its runs an hour begin in one place. */

@@ -46,6 +46,67 @@ export function describePeople(harness: () => StorageHarness): void {
       expect(same).toEqual(named);
     });
 
+    test("an account with aliases has the principal of any of them, which is found by the first one later", async () => {
+      const { identities, people } = harness().storage;
+      const [whole, here, there, elsewhere] = Array.from({ length: 4 }, () => `memory:${randomUUID()}`) as [
+        string,
+        string,
+        string,
+        string,
+      ];
+      const before = await people.ensure(FIRST_TEAM, here, "Ada");
+
+      const joined = await people.ensure(FIRST_TEAM, there, "Ada L.", [whole, here]);
+      const later = await people.ensure(FIRST_TEAM, elsewhere, "Ada L.", [whole]);
+
+      expect([joined.id, later.id]).toEqual([before.id, before.id]);
+      for (const subject of [whole, here, there, elsewhere]) {
+        expect((await identities.find(FIRST_TEAM, subject))?.principalId).toBe(before.id);
+      }
+      expect((await people.ensure(FIRST_TEAM, here, "Ada", [whole, there, elsewhere])).displayName).toBe(
+        "Ada",
+      );
+    });
+
+    test("an account that is known keeps its principal, which becomes that of its first alias", async () => {
+      const { identities, people } = harness().storage;
+      const [whole, here, there] = [randomUUID(), randomUUID(), randomUUID()].map((id) => `memory:${id}`) as [
+        string,
+        string,
+        string,
+      ];
+      const [one, two] = [
+        await people.ensure(FIRST_TEAM, here, "Ada"),
+        await people.ensure(FIRST_TEAM, there, "Ada"),
+      ];
+
+      expect((await people.ensure(FIRST_TEAM, here, "Ada", [whole, there])).id).toBe(one.id);
+      expect((await people.ensure(FIRST_TEAM, there, "Ada", [whole, here])).id).toBe(two.id);
+      expect((await identities.find(FIRST_TEAM, whole))?.principalId).toBe(one.id);
+    });
+
+    test("of twenty simultaneous first messages of one person from several places comes one principal", async () => {
+      const { people } = harness().storage;
+      const whole = `memory:${randomUUID()}`;
+
+      const found = await Promise.all(
+        Array.from({ length: 20 }, () => people.ensure(FIRST_TEAM, `memory:${randomUUID()}`, "Ada", [whole])),
+      );
+
+      expect(new Set(found.map(({ id }) => id)).size).toBe(1);
+      const all = await people.list(FIRST_TEAM);
+      expect(all.filter(({ id }) => found.some((one) => one.id === id))).toHaveLength(1);
+    });
+
+    test("aliases join no accounts of different teams", async () => {
+      const { people } = harness().storage;
+      const [whole, here] = [`memory:${randomUUID()}`, `memory:${randomUUID()}`];
+      const ours = await people.ensure(FIRST_TEAM, here, "Ada", [whole]);
+      const theirs = await people.ensure(await aTeam(harness()), here, "Ada", [whole]);
+
+      expect(theirs.id).not.toBe(ours.id);
+    });
+
     test("existing people are found by their ids", async () => {
       const { people } = harness().storage;
       const [one, two] = [await aPerson(harness()), await aPerson(harness())];

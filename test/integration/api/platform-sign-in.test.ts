@@ -160,6 +160,27 @@ describe("signing in with Slack", () => {
     });
   });
 
+  test("a person of an organization signs in as the author of messages in another workspace of it", async () => {
+    slack.openid.codes.next = slack.bob;
+    const elsewhere = `slack:T0ELSEWHERE:${slack.bob.id}`;
+    const author = await harness.storage.people.ensure(FIRST_TEAM, elsewhere, "bob");
+    profile = {
+      enterprise_user: { id: slack.bob.id, enterprise_id: "E0", teams: [slack.teamId, "T0ELSEWHERE"] },
+    };
+
+    await signIn("slack");
+
+    expect((await whoami()).body).toMatchObject({ principal: { uid: author.id } });
+    const links = await harness.storage.identities.list(FIRST_TEAM);
+    const own = links.filter(({ principalId }) => principalId === author.id).map(({ subject }) => subject);
+    expect(new Set(own)).toEqual(
+      new Set([elsewhere, `slack:E0:${slack.bob.id}`, `slack:${slack.teamId}:${slack.bob.id}`]),
+    );
+    for (const { id, subject } of links.filter(({ subject }) => own.includes(subject))) {
+      expect(await harness.storage.identities.unlink(FIRST_TEAM, id), subject).toBe(true);
+    }
+  });
+
   test.each([
     ["a guest", { is_restricted: true }],
     ["a guest of one channel", { is_ultra_restricted: true }],

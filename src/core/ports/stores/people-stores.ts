@@ -20,9 +20,15 @@ export interface TeamStore {
 export interface PeopleStore {
   /**
    * The principal of a platform account in the team, created on its first message. The display name follows the
-   * account, unless the principal has several accounts.
+   * account, unless the principal has several accounts. An account that is new to the team gets the principal of one of
+   * its `aliases`, the first of which is stored with it.
    */
-  ensure(teamId: TeamId, subject: string, displayName: string | undefined): Promise<Principal>;
+  ensure(
+    teamId: TeamId,
+    subject: string,
+    displayName: string | undefined,
+    aliases?: readonly string[],
+  ): Promise<Principal>;
   /** The existing principals among `ids`. */
   getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]>;
   list(teamId: TeamId): Promise<readonly Principal[]>;

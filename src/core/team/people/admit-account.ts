@@ -81,10 +81,10 @@ async function linkedPrincipal(
 
 async function ensureMember(
   { people }: Pick<AdmitStores, "people">,
-  { displayName, subject }: ProvenAccount,
+  { aliases, displayName, subject }: ProvenAccount,
   grant: Grant | undefined,
 ): Promise<Principal | undefined> {
-  return grant && people.ensure(grant.teamId, subject, plainName(displayName ?? ""));
+  return grant && people.ensure(grant.teamId, subject, plainName(displayName ?? ""), aliases);
 }
 
 /** What the account was let in as before and is no longer. An administrator's link stays. */

@@ -245,7 +245,7 @@ export async function admitAuthor(
     const { policy } = evaluatePolicies([], { ...from, action: "create" });
     return { refusal: { reason: refusal, policyName: policy.name } };
   }
-  const principal = await storage.people.ensure(teamId, author.subject, author.displayName);
+  const principal = await storage.people.ensure(teamId, author.subject, author.displayName, author.aliases);
   return principal.disabled ? { refusal: { reason: DISABLED } } : { author: principal };
 }
 

@@ -37,6 +37,21 @@ describe("authorize", () => {
     expect(fixture.slack.calls("users.info")).toHaveLength(2);
   });
 
+  test("a person of an organization has one account besides those in its workspaces", async () => {
+    const { teamId } = fixture.slack;
+    const whole = { id: "W1", enterprise_id: "E1", teams: [teamId, "T9"] };
+
+    expect(await authorizeAs({ enterprise_user: whole })).toMatchObject({
+      author: { subject: `slack:${teamId}:U1`, aliases: ["slack:E1:W1", "slack:T9:U1"] },
+    });
+    expect(await authorizeAs({ enterprise_user: { enterprise_id: "E1" } })).toMatchObject({
+      author: { aliases: ["slack:E1:U1"] },
+    });
+    for (const enterprise_user of [undefined, {}, { id: "W1", teams: ["T9"] }]) {
+      expect((await authorizeAs({ enterprise_user })) as object).not.toHaveProperty("author.aliases");
+    }
+  });
+
   test.each([
     ["a bot", "bot", { is_bot: true, is_restricted: true }],
     ["a workflow", "bot", { is_workflow_bot: true }],

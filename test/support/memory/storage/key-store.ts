@@ -140,7 +140,11 @@ export class InMemoryAdministratorKeys implements AdministratorKeys {
 }
 
 function administrator(tx: Tx): Principal {
-  const known = ensurePrincipal(tx, FIRST_TEAM, ADMINISTRATOR_SUBJECT, "Administrator");
+  const known = ensurePrincipal(tx, FIRST_TEAM, {
+    subject: ADMINISTRATOR_SUBJECT,
+    displayName: "Administrator",
+    aliases: [],
+  });
   const principal = { ...known, administrator: true, disabled: false };
   tx.tables.principals.set(principal.id, principal);
   return principal;

@@ -6,6 +6,12 @@ import type { PeopleStore } from "../../../../src/core/ports/stores/people-store
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import type { Tables } from "./tables.ts";
 
+interface WantedAccount {
+  readonly subject: string;
+  readonly displayName: string | undefined;
+  readonly aliases: readonly string[];
+}
+
 export class InMemoryPeopleStore implements PeopleStore {
   readonly #database: InMemoryStatements;
 
@@ -13,8 +19,13 @@ export class InMemoryPeopleStore implements PeopleStore {
     this.#database = database;
   }
 
-  ensure(teamId: TeamId, subject: string, displayName: string | undefined): Promise<Principal> {
-    return this.#database.transaction((tx) => ensurePrincipal(tx, teamId, subject, displayName));
+  ensure(
+    teamId: TeamId,
+    subject: string,
+    displayName: string | undefined,
+    aliases: readonly string[] = [],
+  ): Promise<Principal> {
+    return this.#database.transaction((tx) => ensurePrincipal(tx, teamId, { subject, displayName, aliases }));
   }
 
   getMany(ids: readonly PrincipalId[]): Promise<readonly Principal[]> {
@@ -60,19 +71,22 @@ export class InMemoryPeopleStore implements PeopleStore {
 export function ensurePrincipal(
   { tables, now }: Tx,
   teamId: TeamId,
-  subject: string,
-  displayName: string | undefined,
+  { aliases, displayName, subject }: WantedAccount,
 ): Principal {
   const { identities, principals } = tables;
   const createdAt = new Date(now);
-  const name = identityName(teamId, subject);
-  const id = identities.get(name)?.principalId ?? newId<PrincipalId>(createdAt);
+  const own = [subject, ...aliases];
+  const known = own.flatMap((one) => identities.get(identityName(teamId, one))?.principalId ?? []);
+  const [id = newId<PrincipalId>(createdAt)] = known;
   const fresh = { id, teamId, type: "user", administrator: false, disabled: false, createdAt } as const;
-  const known = principals.get(id) ?? fresh;
-  const isNamed = displayName !== undefined && !hasOtherAccount(tables, id, subject);
-  const principal = isNamed ? { ...known, displayName } : known;
-  const link = { id: newId(createdAt), teamId, subject, principalId: id, createdAt };
-  identities.set(name, identities.get(name) ?? link);
+  const before = principals.get(id) ?? fresh;
+  const isNamed = displayName !== undefined && !hasOtherAccount(tables, id, own);
+  const principal = isNamed ? { ...before, displayName } : before;
+  for (const one of own.slice(0, 2)) {
+    const name = identityName(teamId, one);
+    const link = { id: newId(createdAt), teamId, subject: one, principalId: id, createdAt };
+    identities.set(name, identities.get(name) ?? link);
+  }
   principals.set(id, principal);
   return principal;
 }
@@ -81,7 +95,7 @@ export function identityName(teamId: TeamId, subject: string): string {
   return `${teamId} ${subject}`;
 }
 
-function hasOtherAccount({ identities }: Tables, id: PrincipalId, subject: string): boolean {
-  const isOther = (link: IdentityLink) => link.principalId === id && link.subject !== subject;
+function hasOtherAccount({ identities }: Tables, id: PrincipalId, own: readonly string[]): boolean {
+  const isOther = (link: IdentityLink) => link.principalId === id && !own.includes(link.subject);
   return identities.values().some(isOther);
 }
