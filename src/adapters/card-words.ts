@@ -105,7 +105,9 @@ export function planLines(card: RunCard, shown: (text: string) => string): strin
 }
 
 /** What the platform says about the pull request: its state and its checks. */
-export function pullRequestWords({ pullRequestStatus: status }: RunCard): readonly string[] {
+export function pullRequestWords({
+  pullRequestStatus: status,
+}: Pick<RunCard, "pullRequestStatus">): readonly string[] {
   return status === undefined
     ? []
     : [status.state, checksText(status.checks)].filter((words) => words !== "");

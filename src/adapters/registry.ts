@@ -31,7 +31,7 @@ export interface AdapterDeps {
   /** The environments that a person may choose for a request. */
   searchChoices(search: ChoiceSearch): Promise<readonly ChoiceOption[]>;
   /** What one person sees outside of threads. */
-  readonly views: Pick<PersonViews, "form" | "home">;
+  readonly views: Pick<PersonViews, "form" | "home" | "preview">;
   /** Where installations are kept that administrators make. */
   readonly installations: AppInstallations;
   readonly secrets: SecretBox;

@@ -15,6 +15,7 @@ export class AdapterConnection implements Pick<AdapterDeps, "answerCommand" | "s
   readonly views: AdapterDeps["views"] = {
     form: async (request) => required(this.#parts).views.form(request),
     home: async (request) => required(this.#parts).views.home(request),
+    preview: async (request, key) => required(this.#parts).views.preview(request, key),
   };
 }
 

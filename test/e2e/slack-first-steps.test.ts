@@ -4,6 +4,7 @@ import { z } from "zod";
 import { blocksOf } from "../support/documentation.ts";
 import { asRecord } from "../support/json.ts";
 import { slackEnvironment } from "../support/service.ts";
+import { linkSharedEvent } from "../support/slack/slack-events.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { Fixture, TEST_LIMIT_MS, WAIT_LIMIT_MS } from "./service-fixture.ts";
 import { SlackThread } from "./slack-thread.ts";
@@ -11,8 +12,9 @@ import { SlackThread } from "./slack-thread.ts";
 vi.setConfig({ testTimeout: TEST_LIMIT_MS });
 
 const GUIDE = "docs/guides/slack.md";
-const EXAMPLE_URL = "https://errand.example.com";
-const PUBLIC_URL = "https://errand.localhost";
+const EXAMPLE = "errand.example.com";
+const HOST = "errand.localhost";
+const PUBLIC_URL = `https://${HOST}`;
 const WITHOUT_SLACK = { SLACK_BOT_TOKEN: "", SLACK_SIGNING_SECRET: "" };
 
 const feedback = z.object({ action_id: z.string(), positive_button: z.object({ value: z.string() }) });
@@ -40,7 +42,7 @@ function shown(message: unknown): string {
 
 test("1. Create the app: Slack takes the manifest of the guide, which is that of the page", async () => {
   const [http] = (await blocksOf(GUIDE)).filter(({ language }) => language === "yaml");
-  const manifest = String(http?.text.replaceAll(EXAMPLE_URL, PUBLIC_URL));
+  const manifest = String(http?.text.replaceAll(EXAMPLE, HOST));
   const { body } = await fixture.api.call("GET", "/agent/installations/guides");
 
   expect(shown(asRecord(body).guides)).toContain(shown(manifest).slice(1, -1));
@@ -134,6 +136,21 @@ test("Ratings: a press under the answer is kept with the run, and only its autho
   await waitFor(thanks, { what: "the thanks", timeoutMs: WAIT_LIMIT_MS });
   const rated = (await fixture.api.events(thread.runId)).filter(({ kind }) => kind === "turn.rated");
   expect(rated).toMatchObject([{ rated_turn: 1, rating: "good" }]);
+});
+
+test("Previews: the address of a run shows what became of it", async () => {
+  const { alice, channel, workspace } = fixture.slack;
+  const [run] = await fixture.api.listRuns("&q=investigate");
+  const url = String(run?.session_link);
+  const posted = await fixture.slack.postAs(alice, { channel: channel.id, text: `Look: ${url}` });
+
+  await fixture.slack.sendEvent(`${fixture.service.url}/webhooks/slack`, linkSharedEvent(posted, [url]));
+
+  const find = () => workspace.unfurls.ofMessages.get(posted.ts);
+  const previews = await waitFor(find, { what: "the preview", timeoutMs: WAIT_LIMIT_MS });
+  expect(shown(previews)).toMatch(
+    /investigate this alert.*Succeeded · acme\/widgets · <http[^|]*\/pull\/1\|Pull request>/,
+  );
 });
 
 test("Steer a run: a question is answered by its button, and a reply stops a run", async () => {

@@ -44,11 +44,13 @@ export const BOT_SCOPES = {
   "users:read": "checking that an author is a full member of the workspace",
 } satisfies Partial<Record<BotScope, string>>;
 
-/** Scopes without which only names and the status of threads are missing. Apps that were created before them work on. */
+/** Scopes without which only names, previews of links and the status of threads are missing. Apps that were created before them work on. */
 export const OPTIONAL_BOT_SCOPES = {
   "assistant:write": "the status of a run beside its thread, and Slack's own Stop",
   "channels:read": "names of public channels in requests",
   "groups:read": "names of private channels in requests",
+  "links:read": "addresses of runs in messages",
+  "links:write": "previews of these addresses",
   "usergroups:read": "names of groups in requests",
 } satisfies Partial<Record<BotScope, string>>;
 
@@ -60,6 +62,7 @@ const BOT_EVENTS = {
   app_home_opened: "drawing the Home tab",
   app_mention: "mentions of the bot",
   app_uninstalled: "the end of the installation",
+  link_shared: "previews of addresses of runs",
   "message.channels": "replies in threads of public channels",
   "message.groups": "replies in threads of private channels",
   "message.im": "direct conversations with the bot",
@@ -80,6 +83,8 @@ function appManifest(publicUrl: string, transport: Transport): Manifest {
   return {
     display_information: { name: "Errand", description: "Runs a coding agent for you" },
     features: {
+      // Slack refuses addresses without a domain.
+      ...defined({ unfurl_domains: isHttps(publicUrl) ? [new URL(publicUrl).hostname] : undefined }),
       bot_user: { display_name: "errand", always_online: true },
       agent_view: { agent_description: "Runs a coding agent for you" },
       app_home: {

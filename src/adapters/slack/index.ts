@@ -25,6 +25,7 @@ import type { SlackConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
 import { Ingest } from "./ingest.ts";
 import { Installs } from "./installs.ts";
+import { LinkPreviews } from "./link-previews.ts";
 import { readFiles } from "./message-files.ts";
 import { namesIn } from "./names.ts";
 import { NotInstalled } from "./not-installed.ts";
@@ -52,7 +53,7 @@ export interface SlackDeps {
   /** The environments that a person may choose for a request. */
   searchChoices(search: ChoiceSearch): Promise<readonly ChoiceOption[]>;
   /** What one person sees outside of threads. */
-  readonly views: Pick<PersonViews, "form" | "home">;
+  readonly views: Pick<PersonViews, "form" | "home" | "preview">;
   /** Where installations are kept that administrators make. */
   readonly installations?: AppInstallations;
   readonly secrets?: SecretBox;
@@ -150,6 +151,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     }),
     optionsOf: (request) => menuOptions(request, deps.searchChoices),
     shown: new Views({ workspaces, views: deps.views }),
+    linkPreviews: new LinkPreviews({ ...deps, workspaces }),
   });
   const receiver =
     signingSecret === undefined ? undefined : new FastifyReceiver({ arrivals, signingSecret, log });

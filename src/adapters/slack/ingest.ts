@@ -14,6 +14,7 @@ import { slackCodeOf } from "./errors.ts";
 import { FORM, NEW_RUN, SEND } from "./form-ids.ts";
 import { formEvent, problemsOf } from "./form-request.ts";
 import { isIrrelevant } from "./irrelevant-events.ts";
+import type { LinkPreviews } from "./link-previews.ts";
 import type { NotInstalled } from "./not-installed.ts";
 import { commandEvent, eventOf, type SlashCommand } from "./payload.ts";
 import type { Views } from "./views.ts";
@@ -40,6 +41,7 @@ export interface IngestDeps extends ClientDeps {
   /** The options of a menu that Slack asks for. */
   optionsOf(request: unknown): Promise<readonly types.PlainTextOption[]>;
   readonly shown: Pick<Views, "openForm" | "openFormFor" | "publishHome">;
+  readonly linkPreviews: Pick<LinkPreviews, "show">;
 }
 
 /** What the log says about an event. The receiver passes an empty one with the event, and reads it afterwards. */
@@ -77,6 +79,7 @@ export class Ingest implements EventSink {
     this.#app.event("app_home_opened", async ({ body: { team_id: teamId }, event: { user: userId } }) =>
       this.#publishHome({ teamId, userId }),
     );
+    this.#app.event("link_shared", async ({ body }) => this.#previewLinks(body));
   }
 
   /** When Slack last told this process that it drops events of the app. */
@@ -162,6 +165,15 @@ export class Ingest implements EventSink {
       await inTime(this.#deps.shown.publishHome(person));
     } catch (error) {
       this.#deps.log.warn("slack.home.not_published", { error });
+    }
+  }
+
+  /** Slack has its acknowledgement already. Without a preview, the message has its link. */
+  async #previewLinks(body: object): Promise<void> {
+    try {
+      await inTime(this.#deps.linkPreviews.show(body));
+    } catch (error) {
+      this.#deps.log.warn("slack.links.not_previewed", { error });
     }
   }
 
@@ -264,7 +276,7 @@ function isForListeners({ actions, callback_id: id, command, event, type, view }
     case "block_actions":
       return actions?.[0]?.action_id === NEW_RUN;
     case "event_callback":
-      return event?.type === "app_home_opened" && event.tab === "home";
+      return event?.type === "link_shared" || (event?.type === "app_home_opened" && event.tab === "home");
     default:
       return command !== undefined;
   }

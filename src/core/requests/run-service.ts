@@ -7,10 +7,11 @@ import { ACTIONS_WITH_WORDS } from "../model/policies/policy.ts";
 import type { RequestOrigin } from "../model/policies/request-origin.ts";
 import { requireVisible } from "../model/policies/visibility.ts";
 import type { PullRequestStatus } from "../model/repositories/pull-request-status.ts";
-import type { RunEvent, RunEventBody, RunEventKind, TurnRating } from "../model/runs/events.ts";
+import type { RunEvent, RunEventBody, TurnRating } from "../model/runs/events.ts";
 import type { FollowUp, Run, RunDetails } from "../model/runs/run.ts";
+import type { RunCard } from "../model/threads/notice.ts";
 import { type RunPage, type RunQuery, similarQuery } from "../ports/stores/run-query.ts";
-import type { RunKey } from "../ports/stores/run-store.ts";
+import type { RunKey, RunStore } from "../ports/stores/run-store.ts";
 import type { Storage } from "../ports/stores/storage.ts";
 import type { ApprovalTools } from "../runs/approval.ts";
 import {
@@ -356,13 +357,8 @@ export class RunService {
   }
 
   /** The events after `after`, in order. The caller must already have checked that the viewer may see the run. */
-  async readEvents(
-    id: RunId,
-    after: number,
-    limit: number,
-    kinds?: readonly RunEventKind[],
-  ): Promise<readonly RunEvent[]> {
-    return this.#deps.storage.runs.readEvents(id, after, limit, kinds);
+  async readEvents(...page: Parameters<RunStore["readEvents"]>): Promise<readonly RunEvent[]> {
+    return this.#deps.storage.runs.readEvents(...page);
   }
 
   /** The last events before `before`, in order. The caller must already have checked that the viewer may see the run. */
@@ -380,6 +376,10 @@ export class RunService {
 
   sessionLink(run: Pick<Run, "sessionId">): string {
     return this.#deps.writer.sessionLink(run);
+  }
+
+  card(run: Run): RunCard {
+    return this.#deps.writer.card(run, this.#deps.clock.now());
   }
 
   /** Says in the log of the run that a message to its thread was given up. A deleted run has no log. */

@@ -95,6 +95,10 @@ export class SlackApi {
       const refusedStatus = workspace.sessions.setStatus(call.args);
       return refusedStatus === undefined ? jsonAnswer(200, { ok: true }) : slackError(refusedStatus);
     }
+    if (call.method === "chat.unfurl") {
+      const refusedPreview = workspace.unfurls.add(call.args, workspace);
+      return refusedPreview === undefined ? jsonAnswer(200, { ok: true }) : slackError(refusedPreview);
+    }
     if (READING_METHODS.includes(call.method)) {
       return readMessages(request, call, workspace);
     }

@@ -44,6 +44,22 @@ export function subscriptionOf({ channel_type: place, type }: SlackEvent): strin
   return type === "message" ? (MESSAGES[String(place)] ?? type) : type;
 }
 
+/** Sent once the message is posted, if the app has the domain of the addresses. */
+export function linkSharedEvent(message: PostedMessage, urls: readonly string[]): SlackEvent {
+  return {
+    type: "link_shared",
+    channel: message.channel.id,
+    is_bot_user_member: true,
+    user: message.user.id,
+    message_ts: message.ts,
+    ...(message.threadTs ? { thread_ts: message.threadTs } : {}),
+    unfurl_id: `${message.channel.id}.${message.ts}.${randomBytes(8).toString("hex")}`,
+    source: "conversations_history",
+    links: urls.map((url) => ({ url, domain: new URL(url).hostname })),
+    event_ts: message.ts,
+  };
+}
+
 export function messageChangedEvent(edited: PostedMessage, previousText: string, editTs: string): SlackEvent {
   const { channel: _channel, event_ts: _eventTs, ...fields } = sharedFields(edited);
   const now = { ...fields, type: "message", edited: { user: edited.user.id, ts: editTs } };

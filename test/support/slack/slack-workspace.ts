@@ -3,6 +3,7 @@ import { type EmulateCollection, type EmulatedService, startEmulateService } fro
 import type { FrontAnswer } from "../front-server.ts";
 import { asRecord, type JsonRecord } from "../json.ts";
 import { SlackSessions } from "./slack-sessions.ts";
+import { SlackUnfurls } from "./slack-unfurls.ts";
 
 export interface SlackUser {
   readonly id: string;
@@ -107,6 +108,8 @@ const BOT_SCOPES = [
   "im:history",
   "im:read",
   "im:write",
+  "links:read",
+  "links:write",
   "mpim:history",
   "reactions:read",
   "reactions:write",
@@ -129,6 +132,7 @@ export class SlackWorkspace {
   /** What `users.info` says of users besides what emulate says, by user id: `is_restricted` and the like. */
   readonly profiles = new Map<string, JsonRecord>();
   readonly sessions = new SlackSessions();
+  readonly unfurls = new SlackUnfurls();
   readonly #service: EmulatedService;
 
   static async start(spec: WorkspaceSpec, app: SlackApp): Promise<SlackWorkspace> {
@@ -222,6 +226,10 @@ export class SlackWorkspace {
   messages(channelId: string): StoredMessage[] {
     const rows = this.#collection<StoredMessage>("messages").all();
     return rows.filter((row) => row.channel_id === channelId).sort((a, b) => (a.ts > b.ts ? 1 : -1));
+  }
+
+  textOf(channelId: string, ts: string): string | undefined {
+    return this.messages(channelId).find((message) => message.ts === ts)?.text;
   }
 
   ephemeralMessages(channelId: string): StoredMessage[] {

@@ -1,6 +1,9 @@
+import { AppError } from "../../basics/errors.ts";
 import type { ListedRun } from "../../model/runs/run.ts";
 import { STATE_PHRASES } from "../../model/runs/states.ts";
+import type { RunCard } from "../../model/threads/notice.ts";
 import type { AgentCatalogueView } from "../../ports/agent-catalogue.ts";
+import type { RunKey } from "../../ports/stores/run-store.ts";
 import { waitsForDecision } from "../../requests/deciders.ts";
 import { admitPerson, type PrivateCommandsDeps, type PrivateRequest } from "./private-commands.ts";
 
@@ -22,6 +25,19 @@ export interface PersonHome {
   readonly waiting: readonly RunLine[];
   readonly mine: readonly RunLine[];
 }
+
+/** What the readers of a conversation see of a run whose address a person posts there. */
+export type RunPreview = Pick<
+  RunCard,
+  | "pullRequest"
+  | "pullRequestStatus"
+  | "runId"
+  | "sessionLink"
+  | "shortfall"
+  | "state"
+  | "title"
+  | "workspace"
+>;
 
 export type ViewOf<T> = T | { readonly refusal: string };
 
@@ -77,9 +93,27 @@ export class PersonViews {
     };
   }
 
+  /** Undefined unless the person and all others of the team may see the run, because others read the conversation. */
+  async preview(request: PrivateRequest, key: RunKey): Promise<RunPreview | undefined> {
+    const admitted = await admitPerson(request, this.#deps);
+    if ("refusal" in admitted) {
+      return undefined;
+    }
+    const { runs } = this.#deps;
+    const run = await runs.get(key, admitted.author).catch(unlessMissing);
+    return run?.teamOwned === true ? runs.card(run) : undefined;
+  }
+
   readonly #lineOf = (run: ListedRun): RunLine => ({
     title: run.title,
     state: STATE_PHRASES[run.state],
     link: this.#deps.runs.sessionLink(run),
   });
+}
+
+/** For `catch`. */
+function unlessMissing(error: unknown): undefined {
+  if (!(error instanceof AppError && error.code === "resource_not_found")) {
+    throw error;
+  }
 }

@@ -14,7 +14,6 @@ import type {
   Translation,
 } from "../../../../src/core/ports/thread-adapter.ts";
 import type { ChoiceOption, ChoiceSearch } from "../../../../src/core/threads/inbox/environment-choice.ts";
-import type { PersonViews } from "../../../../src/core/threads/inbox/person-views.ts";
 import type { PrivateCommand, PrivateRequest } from "../../../../src/core/threads/inbox/private-commands.ts";
 import {
   type EmulatedSlack,
@@ -24,6 +23,7 @@ import {
 import { loopbackOnlyFetch } from "../../../support/loopback-only.ts";
 import { EMPTY_VIEWS } from "../../../support/person-views.ts";
 
+export const PUBLIC_URL = "https://errand.example";
 export const runId = newId<RunId>(new Date());
 
 /** The adapter between an emulated Slack and an in-memory inbox. */
@@ -38,7 +38,7 @@ export class SlackFixture {
   /** The environments that people find. */
   choices: readonly ChoiceOption[] = [];
   /** What people see outside of threads, and who asked for it. */
-  views: Pick<PersonViews, "form" | "home"> = EMPTY_VIEWS;
+  views = EMPTY_VIEWS;
   readonly viewRequests: PrivateRequest[] = [];
   /** False: the inbox does not answer. */
   isInboxWell = true;
@@ -86,8 +86,13 @@ export class SlackFixture {
           this.viewRequests.push(request);
           return this.views.home(request);
         },
+        preview: async (request, key) => {
+          this.viewRequests.push(request);
+          return this.views.preview(request, key);
+        },
       },
       clock: systemClock,
+      publicUrl: () => PUBLIC_URL,
       readBlob: async (id) => this.blobs.get(id) ?? new Uint8Array(),
       log: { info: write, warn: write, error: write },
       fetch: (input, init) => this.fetch(input, init),

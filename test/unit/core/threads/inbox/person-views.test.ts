@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { newId, type TeamId } from "../../../../../src/core/basics/ids.ts";
 import { runRules } from "../../../../../src/core/team/policies/run-rules.ts";
 import { PersonViews } from "../../../../../src/core/threads/inbox/person-views.ts";
 import { CoreHarness } from "../../../../support/core-harness.ts";
@@ -77,5 +78,41 @@ describe("the overview", () => {
 
     expect(await views.home(asked("Ada"))).toEqual({ mine: [], waiting: [] });
     expect(await views.home(asked("Bob", "guest"))).toEqual({ refusal: expect.stringMatching(/^No guests/) });
+  });
+});
+
+describe("the preview of a run", () => {
+  test("is for people of the team, and says where the run works and what came of it", async () => {
+    const run = await harness.create({ prompt: "Fix it" });
+
+    for (const key of [{ id: run.id }, { sessionId: run.sessionId }]) {
+      expect(await views.preview(asked("Ada"), key)).toMatchObject({
+        ...{ runId: run.id, title: "Fix it", state: "QUEUED", workspace: { repositories: [] } },
+        sessionLink: `http://here/sessions/${run.sessionId}`,
+      });
+    }
+  });
+
+  test("is not for people whom the rules do not admit, nor for runs that do not exist", async () => {
+    const run = await harness.create({ prompt: "Fix it" });
+
+    expect(await views.preview(asked("Eve", "guest"), { id: run.id })).toBeUndefined();
+    expect(await views.preview(asked("Ada"), { sessionId: "none" })).toBeUndefined();
+  });
+
+  test("is not for a run of one person, because others read the conversation", async () => {
+    const creator = await harness.person("Ada");
+    const run = await harness.create({ prompt: "Fix it", creator, teamOwned: false });
+
+    expect(await views.preview(asked("Ada"), { id: run.id })).toBeUndefined();
+  });
+
+  test("is not for a run of another team", async () => {
+    const run = await harness.create({ prompt: "Fix it" });
+    const { installations } = harness.storage;
+    const here = await installations.ensure("memory", "here");
+    await installations.update({ ...here, teamId: newId<TeamId>(new Date()) });
+
+    expect(await views.preview(asked("Ada"), { id: run.id })).toBeUndefined();
   });
 });
