@@ -58,18 +58,16 @@ export async function addNotices(tx: Tx, notices: RunChange["notices"], runId?: 
 }
 
 export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<void> {
-  const { inboxId, disposition, mayComeEarly, reason, dedupeKey, revision, runId, teamId } = result;
+  const { inboxId, disposition, mayComeEarly, reason, dedupeKey, revision, runId, teamId, waitsWith } =
+    result;
+  if (waitsWith !== undefined && !(await isStillAsked(tx, waitsWith))) {
+    throw new UniqueConflict("thread");
+  }
   if (result.answers !== undefined && !(await endAsked(tx, result.answers, { runId: runId ?? null }))) {
     throw new UniqueConflict("dedupeKey");
   }
   if (dedupeKey !== undefined) {
-    const { count } = await tx.inboxDedupeKey.createMany({
-      data: [{ dedupeKey, inboxId }],
-      skipDuplicates: true,
-    });
-    if (count === 0) {
-      throw new UniqueConflict("dedupeKey");
-    }
+    await takeDedupeKey(tx, dedupeKey, result);
   }
   const completedAt = new Date();
   const isNeeded = disposition !== "ignored" || mayComeEarly === true;
@@ -84,6 +82,7 @@ export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<voi
       teamId: teamId ?? null,
       messageId: revision?.messageId ?? null,
       messageVersion: revision?.version ?? null,
+      waitsWith: waitsWith ?? null,
       completedAt,
     },
   });
@@ -98,6 +97,17 @@ export async function storeInboxResult(tx: Tx, result: InboxResult): Promise<voi
   }
 }
 
+/** An event that is processed again leaves its key free until then. */
+async function takeDedupeKey(tx: Tx, dedupeKey: string, { inboxId, waitsWith }: InboxResult): Promise<void> {
+  const taken =
+    waitsWith === undefined
+      ? (await tx.inboxDedupeKey.createMany({ data: [{ dedupeKey, inboxId }], skipDuplicates: true })).count
+      : 1 - (await tx.inboxDedupeKey.count({ where: { dedupeKey } }));
+  if (taken === 0) {
+    throw new UniqueConflict("dedupeKey");
+  }
+}
+
 /** False when the event is no longer asked. */
 export async function endAsked(
   tx: Tx,
@@ -107,14 +117,32 @@ export async function endAsked(
   const disposition = reason === null ? "answered" : "ignored";
   const data = { disposition, reason, runId, ...(reason === null ? {} : { body: "", bodyKeptSince: null }) };
   const { count } = await tx.inboxEvent.updateMany({ where: { id, disposition: "asked" }, data });
+  if (count === 1) {
+    await tx.inboxEvent.updateMany({ where: { waitsWith: id, disposition: "asked" }, data: OPEN_AGAIN });
+  }
   return count === 1;
 }
+
+/** Until the end of the transaction, no other one ends the question. */
+async function isStillAsked(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.$queryRaw<unknown[]>`
+    SELECT id FROM inbox_events WHERE id = ${id}::uuid AND disposition = 'asked' FOR SHARE`;
+  return rows.length === 1;
+}
+
+const OPEN_AGAIN = {
+  disposition: null,
+  reason: null,
+  completedAt: null,
+  bodyKeptSince: null,
+  waitsWith: null,
+} as const;
 
 /** Replies that were delivered before the request of their thread are processed after it. */
 async function reopenEarlyReplies(tx: Tx, orderingKey: string, version: string): Promise<void> {
   await tx.inboxEvent.updateMany({
     where: { orderingKey, disposition: "ignored", body: { not: "" }, messageVersion: { gt: version } },
-    data: { disposition: null, reason: null, completedAt: null, bodyKeptSince: null },
+    data: OPEN_AGAIN,
   });
 }
 

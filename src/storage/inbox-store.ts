@@ -1,5 +1,5 @@
 import { CHANNELS } from "../core/ports/pubsub.ts";
-import type { InboxResult } from "../core/ports/stores/inbox-store.ts";
+import type { AskedEvent, InboxResult } from "../core/ports/stores/inbox-store.ts";
 import {
   EARLY_REPLY_MS,
   type InboxStore,
@@ -42,33 +42,38 @@ export class PrismaInboxStore implements InboxStore {
     return row === null ? undefined : eventOf(row);
   }
 
-  async findAsked(id: string): Promise<InboxEvent | undefined> {
+  async findAsked(id: string): Promise<AskedEvent | undefined> {
     const query = { where: { id, disposition: "asked" } };
     const row = await this.#deps.database.query((client) => client.inboxEvent.findFirst(query));
-    return row === null ? undefined : eventOf(row);
+    return row === null ? undefined : askedOf(row);
   }
 
-  async listAsked(ageMs: number, limit: number): Promise<readonly InboxEvent[]> {
+  async listWaitingWith(waitsWith: string): Promise<readonly AskedEvent[]> {
+    const query = { where: { disposition: "asked", waitsWith }, orderBy: { seq: "asc" } } as const;
+    return (await this.#deps.database.query((client) => client.inboxEvent.findMany(query))).map(askedOf);
+  }
+
+  async listAsked(ageMs: number, limit: number): Promise<readonly AskedEvent[]> {
     const rows = await this.#deps.database.query(
-      (client) => client.$queryRaw<InboxEvent[]>`
+      (client) => client.$queryRaw<AskedRow[]>`
         SELECT id, adapter, ordering_key AS "orderingKey", delivery_id AS "deliveryId", name, body,
-          received_at AS "receivedAt" FROM inbox_events
+          received_at AS "receivedAt", waits_with AS "waitsWith" FROM inbox_events
         WHERE disposition = 'asked' AND received_at < now() - ${ageMs}::float8 * interval '1 millisecond'
         ORDER BY received_at LIMIT ${limit}`,
     );
-    return rows.map(eventOf);
+    return rows.map(askedOf);
   }
 
-  async listAskedIn(threadId: string): Promise<readonly InboxEvent[]> {
+  async listAskedIn(threadId: string): Promise<readonly AskedEvent[]> {
     const rows = await this.#deps.database.query(
-      (client) => client.$queryRaw<InboxEvent[]>`
+      (client) => client.$queryRaw<AskedRow[]>`
         SELECT id, adapter, ordering_key AS "orderingKey", delivery_id AS "deliveryId", name, body,
-          received_at AS "receivedAt" FROM inbox_events
-        WHERE disposition = 'asked' AND ${CHOICE_KEY}::text || id::text IN
+          received_at AS "receivedAt", waits_with AS "waitsWith" FROM inbox_events
+        WHERE disposition = 'asked' AND ${CHOICE_KEY}::text || coalesce(waits_with, id)::text IN
           (SELECT message_key FROM outbox_deliveries WHERE thread_id = ${threadId}::uuid)
         ORDER BY seq`,
     );
-    return rows.map(eventOf);
+    return rows.map(askedOf);
   }
 
   async giveUpAsked(id: string, reason: string, threadNotices?: ThreadNotices): Promise<boolean> {
@@ -170,6 +175,13 @@ export class PrismaInboxStore implements InboxStore {
 
 function eventOf({ id, adapter, orderingKey, deliveryId, name, body, receivedAt }: InboxEvent): InboxEvent {
   return { id, adapter, orderingKey, deliveryId, name, body, receivedAt };
+}
+
+type AskedRow = InboxEvent & { readonly waitsWith: string | null };
+
+function askedOf(row: AskedRow): AskedEvent {
+  const event = eventOf(row);
+  return row.waitsWith === null ? event : { ...event, waitsWith: row.waitsWith };
 }
 
 async function isNewNotice(tx: Tx, { inboxId }: InboxResult, { once }: ThreadNotices): Promise<boolean> {

@@ -95,6 +95,25 @@ export function describeInbox(harness: () => StorageHarness): void {
       expect(harness().jobs.filter(({ key }) => key === thread.id)).toHaveLength(1);
     });
 
+    test("an event that waits for the question of another is open again once that has ended", async () => {
+      const { inbox } = harness().storage;
+      const [asked, waiting, late] = [anInboxEvent({ body: "asked" }), anInboxEvent(), anInboxEvent()];
+      for (const event of [asked, waiting, late]) {
+        await inbox.put(event);
+      }
+      const wait = { disposition: "asked", waitsWith: asked.id } as const;
+      await inbox.complete({ inboxId: asked.id, disposition: "asked" });
+      await inbox.complete({ inboxId: waiting.id, ...wait });
+
+      expect(await inbox.listWaitingWith(asked.id)).toMatchObject([{ id: waiting.id, waitsWith: asked.id }]);
+      expect(await inbox.next(waiting.orderingKey)).not.toMatchObject({ id: waiting.id });
+      expect(await inbox.giveUpAsked(asked.id, "Nobody chose.")).toBe(true);
+
+      expect(await inbox.findAsked(waiting.id)).toBeUndefined();
+      expect(await inbox.next(waiting.orderingKey)).toMatchObject({ id: waiting.id, body: waiting.body });
+      await expect(inbox.complete({ inboxId: late.id, ...wait })).rejects.toThrow(UniqueConflict);
+    });
+
     test("the events whose authors were asked in a thread are listed until they have an answer", async () => {
       const { inbox } = harness().storage;
       const [thread, elsewhere] = [aThread(), aThread()];

@@ -14,11 +14,13 @@ export interface InboxStore {
   /** Stores the result of an event that changes no run, and the notices for the thread. Throws `UniqueConflict`. */
   complete(result: InboxResult, threadNotices?: ThreadNotices): Promise<void>;
   /** An event whose author was asked something that nobody has answered. */
-  findAsked(id: string): Promise<InboxEvent | undefined>;
+  findAsked(id: string): Promise<AskedEvent | undefined>;
   /** Those of them that arrived more than `ageMs` ago, the oldest first. */
-  listAsked(ageMs: number, limit: number): Promise<readonly InboxEvent[]>;
-  /** Those whose authors were asked in this thread. */
-  listAskedIn(threadId: string): Promise<readonly InboxEvent[]>;
+  listAsked(ageMs: number, limit: number): Promise<readonly AskedEvent[]>;
+  /** Those that wait in this thread, the oldest first. */
+  listAskedIn(threadId: string): Promise<readonly AskedEvent[]>;
+  /** Those that wait for the question of another event. Once that has ended, they are processed again. */
+  listWaitingWith(id: string): Promise<readonly AskedEvent[]>;
   /** Ends such an event without an answer. False when it was answered meanwhile. */
   giveUpAsked(id: string, reason: string, threadNotices?: ThreadNotices): Promise<boolean>;
   /**
@@ -37,6 +39,12 @@ export interface InboxStore {
   pruneBodies(keptMs: number): Promise<number>;
   /** Ordering keys with an event that has had no result for a while. */
   listOpenOrderingKeys(limit: number): Promise<readonly string[]>;
+}
+
+/** An event that waits for the answer to a question. */
+export interface AskedEvent extends InboxEvent {
+  /** The event whose question it waits for. Absent: its own. */
+  readonly waitsWith?: string;
 }
 
 /** How long the request of a thread may come after a reply in it. */
@@ -123,6 +131,8 @@ export interface InboxResult {
    * For an ignored reply in a thread without a run: the request may still come. If it does, the reply is processed again.
    */
   readonly mayComeEarly?: true;
+  /** With the disposition `asked`: the event whose question it waits for. Ended meanwhile: `UniqueConflict`. */
+  readonly waitsWith?: string;
   /** The event with the disposition `asked` that this result answers. It is answered once: otherwise `UniqueConflict`. */
   readonly answers?: string;
   /** Where the app has no token. Once it is installed there, the event is processed again. */

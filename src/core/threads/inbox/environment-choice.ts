@@ -6,7 +6,7 @@ import type { Principal } from "../../model/people/principal.ts";
 import type { Notice } from "../../model/threads/notice.ts";
 import type { Thread } from "../../model/threads/thread.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
-import type { Disposition, MessageResult } from "../../ports/stores/inbox-store.ts";
+import type { AskedEvent, Disposition, MessageResult } from "../../ports/stores/inbox-store.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type {
   EnvironmentChoice,
@@ -51,17 +51,28 @@ const DECIDED = "This question was decided already, or nobody chose within an ho
 const CHANGED = "The request was changed or deleted meanwhile, so this choice has no effect.";
 const NOT_YOURS = "Only the person who asked and administrators choose where the work is done.";
 
-/** Asks in the thread. The request waits in the inbox until a person chooses, at most for an hour. */
+/**
+ * Asks in the thread. The request waits in the inbox until a person chooses, at most for an hour. A request in a thread with
+ * an open question waits for that one, and is processed again after it: then the thread has a run, or asks anew.
+ */
 export async function askForEnvironment(
   context: AuthorizedContext,
   choices: readonly Environment[],
   { storage }: InboxDeps,
 ): Promise<Disposition> {
+  const { thread } = context;
+  const [open] = await storage.inbox.listAskedIn(thread.id);
+  if (open !== undefined) {
+    const waitsWith = open.waitsWith ?? open.id;
+    const waiting = { ...resultOf(context), disposition: "asked", waitsWith } as const;
+    await storage.inbox.complete(waiting, { thread, notices: seenNotice(context) });
+    return "asked";
+  }
   const options = choices.map(optionOf);
   const question: Notice = { kind: "choice", requestId: context.inboxId, text: QUESTION, options };
   await storage.inbox.complete(
     { ...resultOf(context), disposition: "asked" },
-    { thread: context.thread, notices: [...seenNotice(context), question] },
+    { thread, notices: [...seenNotice(context), question] },
   );
   return "asked";
 }
@@ -195,7 +206,10 @@ export interface QuestionsEnd {
 
 /** Gives up the requests for which nobody chose in time, and says so where they were made. */
 export async function giveUpUnanswered(deps: EndDeps, limit: number): Promise<void> {
-  await endQuestions(await deps.storage.inbox.listAsked(CHOICE_MS, limit), { end: "expired" }, deps);
+  for (const event of await deps.storage.inbox.listAsked(CHOICE_MS, limit)) {
+    const waiting = await deps.storage.inbox.listWaitingWith(event.id);
+    await endQuestions([event, ...waiting], { end: "expired" }, deps);
+  }
 }
 
 /** Ends the questions among the results of a message. False when none of them was open. */
@@ -222,13 +236,15 @@ export async function endQuestionsIn(
   return endQuestions(await deps.storage.inbox.listAskedIn(threadId), how, deps);
 }
 
+/** Those that wait for the question of another come first, because they are open again once that has ended. */
 async function endQuestions(
-  events: readonly InboxEvent[],
+  events: readonly AskedEvent[],
   how: QuestionsEnd,
   deps: EndDeps,
 ): Promise<boolean> {
   let isEnded = false;
-  for (const event of events) {
+  const waiting = events.filter(({ waitsWith }) => waitsWith !== undefined);
+  for (const event of [...waiting, ...events.filter(({ waitsWith }) => waitsWith === undefined)]) {
     if (await endQuestion(event, how, deps)) {
       isEnded = true;
     }
@@ -237,7 +253,7 @@ async function endQuestions(
 }
 
 async function endQuestion(
-  event: InboxEvent,
+  event: AskedEvent,
   { end, subject }: QuestionsEnd,
   { adapters, log, storage }: EndDeps,
 ): Promise<boolean> {
@@ -258,7 +274,8 @@ async function endQuestion(
   const { messageRef } = request;
   const closed: Notice = { kind: "choice", requestId: event.id, text: ENDS[end], options: [] };
   const reaction: Notice = { kind: "ended", messageRef, end: "stopped" };
-  const notices = end === "changed" || messageRef === "" ? [closed] : [closed, reaction];
+  const closing = event.waitsWith === undefined ? [closed] : [];
+  const notices = end === "changed" || messageRef === "" ? closing : [...closing, reaction];
   return storage.inbox.giveUpAsked(event.id, ENDS[end], { thread, notices });
 }
 

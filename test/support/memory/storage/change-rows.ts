@@ -83,12 +83,15 @@ export function storeInboxResult(
   if (answers !== undefined && !endAsked({ tables }, answers, { runId: end.runId })) {
     throw new UniqueConflict("dedupeKey");
   }
+  if (end.waitsWith !== undefined && tables.inbox.get(end.waitsWith)?.disposition !== "asked") {
+    throw new UniqueConflict("thread");
+  }
   const row = tables.inbox.get(inboxId);
   const isTaken = meaning !== undefined && tables.meanings.has(meaning);
   if (isTaken || row === undefined || row.disposition !== undefined) {
     throw new UniqueConflict("dedupeKey");
   }
-  if (meaning !== undefined) {
+  if (meaning !== undefined && end.waitsWith === undefined) {
     tables.meanings.add(meaning);
   }
   const { reason: _ofFailures, ...settled } = row;
@@ -115,6 +118,12 @@ export function endAsked(
   const event = reason === undefined ? row.event : { ...row.event, body: "" };
   const why = reason === undefined ? {} : { reason };
   inbox.set(id, { ...row, ...ended, event, ...why, ...(runId === undefined ? {} : { runId }) });
+  for (const [waiting, each] of inbox) {
+    const { bodyKeptSince: _since, disposition, reason: _reason, waitsWith, ...open } = each;
+    if (disposition === "asked" && waitsWith === id) {
+      inbox.set(waiting, open);
+    }
+  }
   return true;
 }
 

@@ -1,4 +1,4 @@
-import type { InboxResult } from "../../../../src/core/ports/stores/inbox-store.ts";
+import type { AskedEvent, InboxResult } from "../../../../src/core/ports/stores/inbox-store.ts";
 import {
   EARLY_REPLY_MS,
   type InboxStore,
@@ -60,27 +60,37 @@ export class InMemoryInboxStore implements InboxStore {
     });
   }
 
-  findAsked(id: string): Promise<InboxEvent | undefined> {
+  findAsked(id: string): Promise<AskedEvent | undefined> {
     return this.#database.read(({ inbox }) => {
       const row = inbox.get(id);
-      return row?.disposition === "asked" ? row.event : undefined;
+      return row?.disposition === "asked" ? askedOf(row) : undefined;
     });
   }
 
-  listAsked(ageMs: number, limit: number): Promise<readonly InboxEvent[]> {
+  listWaitingWith(id: string): Promise<readonly AskedEvent[]> {
+    return this.#database.read(({ inbox }) =>
+      [...inbox.values()].flatMap((row) =>
+        row.disposition === "asked" && row.waitsWith === id ? [askedOf(row)] : [],
+      ),
+    );
+  }
+
+  listAsked(ageMs: number, limit: number): Promise<readonly AskedEvent[]> {
     return this.#database.read(({ inbox }, now) => {
       const asked = [...inbox.values()].filter(({ disposition }) => disposition === "asked");
       const old = asked.filter(({ event }) => event.receivedAt.getTime() < now - ageMs);
-      return old.slice(0, limit).map(({ event }) => event);
+      return old.slice(0, limit).map(askedOf);
     });
   }
 
-  listAskedIn(threadId: string): Promise<readonly InboxEvent[]> {
+  listAskedIn(threadId: string): Promise<readonly AskedEvent[]> {
     return this.#database.read(({ deliveries, inbox }) => {
       const said = [...deliveries.values()].filter((delivery) => delivery.threadId === threadId);
       const keys = new Set(said.map(({ messageKey }) => messageKey));
-      return [...inbox.values()].flatMap(({ disposition, event }) =>
-        disposition === "asked" && keys.has(`choice:${event.id}`) ? [event] : [],
+      return [...inbox.values()].flatMap((row) =>
+        row.disposition === "asked" && keys.has(`choice:${row.waitsWith ?? row.event.id}`)
+          ? [askedOf(row)]
+          : [],
       );
     });
   }
@@ -149,6 +159,10 @@ export class InMemoryInboxStore implements InboxStore {
       return [...new Set(old.map(({ event }) => event.orderingKey))].slice(0, limit);
     });
   }
+}
+
+function askedOf({ event, waitsWith }: { event: InboxEvent; waitsWith?: string | undefined }): AskedEvent {
+  return waitsWith === undefined ? event : { ...event, waitsWith };
 }
 
 function insertNotices(tx: Tx, { notices, once, thread }: ThreadNotices): void {

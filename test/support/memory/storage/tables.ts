@@ -38,7 +38,9 @@ export interface RunRow {
 }
 
 export interface InboxRow
-  extends Partial<Pick<InboxResult, "disposition" | "reason" | "revision" | "runId" | "teamId">> {
+  extends Partial<
+    Pick<InboxResult, "disposition" | "reason" | "revision" | "runId" | "teamId" | "waitsWith">
+  > {
   readonly event: InboxEvent;
   /** The order in which events arrived. */
   readonly seq: bigint;

@@ -41,6 +41,16 @@ function choose(
   return harness.receive({ text: "", buttonAction: { kind: "choose", requestId, ...choice }, ...changes });
 }
 
+/** The dispositions of the events that `act` led to. Maintenance finds those that are open again. */
+async function dispositionsAfter(act: () => Promise<unknown>): Promise<readonly string[]> {
+  const before = harness.dispositions().length;
+  await act();
+  await harness.clock.advance(60_000);
+  await harness.maintenance().round();
+  await harness.clock.advance(1_000);
+  return harness.dispositions().slice(before);
+}
+
 describe("where a request is worked on", () => {
   test("without environments a request starts in an empty workspace, and the team's only one is used", async () => {
     expect(await harness.receive({})).toBe("run_created");
@@ -104,6 +114,56 @@ describe("where a request is worked on", () => {
     expect((await harness.currentRun()).config).toEqual({});
     expect(harness.agents.starts).toHaveLength(1);
     expect(harness.repliesShown()).toEqual([expect.stringMatching(/decided already/)]);
+  });
+
+  test("several requests of a thread make one question, and the choice starts the work on all of them", async () => {
+    await environments("env-1", "env-2");
+    const bob = { subject: "memory:Bob", displayName: "Bob" };
+    await harness.receive({ text: "Fix it", messageRef: "m1" });
+    expect(await harness.receive({ text: "and the lexer", messageRef: "m2" })).toBe("asked");
+    expect(await harness.receive({ text: "and the docs", messageRef: "m3", author: bob })).toBe("asked");
+
+    expect(questions()).toHaveLength(1);
+    expect(await dispositionsAfter(() => choose({ environmentId: "env-2" }))).toEqual([
+      "run_created",
+      "follow_up",
+      "follow_up",
+    ]);
+
+    const run = await harness.currentRun();
+    expect(run).toMatchObject({ prompt: "Fix it", config: { environment_id: "env-2" } });
+    const followUps = await harness.storage.followUps.list(run.id, 0, 10);
+    expect(followUps.map(({ message }) => message)).toEqual(["and the lexer", "and the docs"]);
+    expect(questions()).toHaveLength(1);
+  });
+
+  test("when the first of several requests is stopped, the others of its author stop too, and the rest asks", async () => {
+    await environments("env-1", "env-2");
+    const bob = { subject: "memory:Bob", displayName: "Bob" };
+    await harness.receive({ text: "Fix it", messageRef: "m1" });
+    await harness.receive({ text: "and the lexer", messageRef: "m2" });
+    await harness.receive({ text: "and the docs", messageRef: "m3", author: bob });
+
+    expect(await dispositionsAfter(() => harness.receive({ text: "stop" }))).toEqual(["cancelled", "asked"]);
+
+    expect(questions().map(({ options }) => options.length)).toEqual([0, 2]);
+    expect(await choose({ environmentId: "env-1" }, { author: bob }, 1)).toBe("run_created");
+    expect((await harness.currentRun()).prompt).toBe("and the docs");
+  });
+
+  test("requests of a thread that nobody decides end together after an hour", async () => {
+    await environments("env-1", "env-2");
+    await harness.receive({ text: "Fix it", messageRef: "m1" });
+    await harness.receive({ text: "and the lexer", messageRef: "m2" });
+
+    await harness.clock.advance(HOUR_MS + 1_000);
+    await harness.maintenance().round();
+    await harness.clock.advance(1_000);
+
+    expect(questions()).toMatchObject([{ options: [], text: expect.stringMatching(/^Nobody chose/) }]);
+    const ends = harness.adapter.thread(KEY).filter(({ notice }) => notice.kind === "ended");
+    expect(ends.map(({ notice }) => notice)).toMatchObject([{ messageRef: "m1" }, { messageRef: "m2" }]);
+    expect(harness.agents.starts).toEqual([]);
   });
 
   test("the status of a request that waits for a choice says so", async () => {

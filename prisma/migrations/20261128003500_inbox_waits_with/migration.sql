@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "inbox_events" ADD COLUMN "waits_with" UUID;
