@@ -106,10 +106,15 @@ function shownText(value: unknown, depth = 0): string {
     case "rich_text":
       return richText(part, depth);
     case "table":
-    case "data_table":
-      return listOf(part.rows)
-        .map((row) => listOf(row).map(deeper).join(" | "))
-        .join("\n");
+    case "data_table": {
+      const rows = listOf(part.rows).map((row) => listOf(row).map(deeper).join(" | "));
+      return lines([escaped(textOf(part.caption)), ...rows]);
+    }
+    case "feedback_buttons":
+    case "icon_button":
+      return "";
+    case "url":
+      return link(textOf(part.url), textOf(part.text));
     case "button":
       return typeof part.url === "string" ? link(part.url, deeper(part.text)) : "";
     case "image":

@@ -150,6 +150,72 @@ describe("the blocks of a message without a text", () => {
       "A\nB",
     ],
     [
+      "card with a picture, small texts and a button",
+      {
+        type: "card",
+        icon: { type: "image", image_url: "https://a.example/i.png", alt_text: "logo" },
+        ...{ title: mrkdwn("*Latency*"), subtitle: mrkdwn("prod"), body: mrkdwn("p99 &gt; 2s") },
+        actions: [{ type: "button", text: plain("Open"), url: "https://a.example/1", action_id: "x" }],
+      },
+      "[image: logo]\n*Latency*\nprod\np99 > 2s\nOpen (https://a.example/1)",
+    ],
+    [
+      "container",
+      {
+        type: "container",
+        ...{ title: plain("Build 7"), subtitle: mrkdwn("main"), width: "wide" },
+        child_blocks: [{ type: "section", text: mrkdwn("3 failed") }, { type: "divider" }],
+      },
+      "Build 7\nmain\n3 failed",
+    ],
+    [
+      "data table",
+      {
+        type: "data_table",
+        caption: "Jobs <today>",
+        rows: [
+          [
+            { type: "raw_text", text: "job" },
+            { type: "raw_text", text: "seconds" },
+          ],
+          [rich(section(words("test"))), { type: "raw_number", value: 61.5, text: "61.5" }],
+        ],
+      },
+      "Jobs <today>\njob | seconds\ntest | 61.5",
+    ],
+    [
+      "plan of tasks with sources",
+      {
+        type: "plan",
+        title: "2 steps",
+        tasks: [
+          {
+            type: "task_card",
+            ...{ task_id: "t1", title: "Search", status: "complete" },
+            output: rich(section(words("found it"))),
+            sources: [{ type: "url", url: "https://a.example/1", text: "Runbook" }],
+          },
+        ],
+      },
+      "2 steps\nSearch\nfound it\nRunbook (https://a.example/1)",
+    ],
+    [
+      "buttons that rate or change an answer",
+      {
+        type: "context_actions",
+        elements: [
+          {
+            type: "feedback_buttons",
+            action_id: "f",
+            positive_button: { text: plain("Good"), value: "1" },
+            negative_button: { text: plain("Bad"), value: "0" },
+          },
+          { type: "icon_button", icon: "trash", text: plain("Delete"), action_id: "d" },
+        ],
+      },
+      "",
+    ],
+    [
       "a type that is not known",
       { type: "hologram", parts: [{ type: "beam", label: plain("Hello") }] },
       "Hello",
