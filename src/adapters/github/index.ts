@@ -83,7 +83,8 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     authorize: (message) => authorize(message, { client, identity, names }),
     inspect: (report, run) => inspect(report, run, { client, identity, names }),
     mayWrite: (message, repository) => mayWrite(message, repository, { client }),
-    gather: (message, about) => gather(message, { ...about, client, names, readTail: deps.readTail }),
+    gather: async (message, about) =>
+      about.isEdit === true ? {} : gather(message, { ...about, client, names, readTail: deps.readTail }),
     deliver: async (delivery) => {
       const name = await identity.name();
       return deliver(delivery, { client, names, posts, trigger: `@${name}` });

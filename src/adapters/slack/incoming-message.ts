@@ -25,6 +25,7 @@ export interface IncomingMessage {
   readonly text: string;
   /** What is attached, in Slack's markup: forwarded messages, cards of apps. Anybody's text. */
   readonly attached: readonly string[];
+  readonly unread: readonly string[];
   /** Those of forwarded messages come last. */
   readonly files: readonly MessageFile[];
   /** The text that an edit replaced, if Slack says it. */
@@ -135,7 +136,7 @@ function ofEdit(edit: z.infer<typeof editedSchema>): IncomingMessage {
 }
 
 function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof channelSchema>) {
-  const { words: text, attached } = contentOf(message);
+  const { words: text, attached, unread } = contentOf(message);
   return {
     channel: event.channel,
     channelType: event.channel_type,
@@ -148,6 +149,7 @@ function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof 
     isOfErrand: isMarked(message),
     text,
     attached,
+    unread,
     files: [...(message.files ?? []).map(fileOf), ...forwardedFiles(message).map(parseFile)],
   };
 }
@@ -155,17 +157,27 @@ function commonOf(message: z.infer<typeof messageSchema>, event: z.infer<typeof 
 /** In a channel that is shared with another organization, an event has only the id of a file. */
 export const FILE_BY_ID = "slack-file:";
 
-/** A file that Slack does not store, or no longer stores, has no address. */
+/** Why the app gets no bytes of a file, by its `mode`: https://docs.slack.dev/reference/objects/file-object */
+const UNREADABLE: Readonly<Record<string, string>> = {
+  external: "it is stored outside of Slack.",
+  tombstone: "it was deleted.",
+  hidden_by_limit: "Slack hides it, because the workspace has too many files.",
+  quip: "a canvas has no file. Paste its words.",
+  canvas: "a canvas has no file. Paste its words.",
+  list: "a list has no file. Paste its words.",
+};
+
 function fileOf(file: z.infer<typeof fileSchema>): MessageFile {
   const { id, file_access: access, mimetype, mode, name, size } = file;
-  const isStored = mode !== "external" && mode !== "tombstone" && mode !== "hidden_by_limit";
+  const problem = UNREADABLE[mode ?? ""];
   const isById = access === "check_file_info" && id !== undefined;
   const address = isById ? `${FILE_BY_ID}${id}` : file.url_private_download;
   return defined({
     name: name || "without a name",
     mimeType: mimetype,
     sizeBytes: size,
-    address: address === undefined || !isStored ? undefined : address,
+    address: problem === undefined ? address : undefined,
+    problem,
   });
 }
 

@@ -113,6 +113,9 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     gather: async (message, purpose) => {
       const workspace = await of(message.installation);
       const { botToken, client } = workspace;
+      if (purpose.isEdit === true) {
+        return defined({ names: await namesIn(client, [message.text]) });
+      }
       const thread = await readThread(client, await workspace.bot(), message, purpose).catch(
         (error: unknown) => unreadThread(error, log),
       );

@@ -6,6 +6,8 @@ export interface MessageContent {
   readonly words: string;
   /** What is attached to it, each with a heading: forwarded messages, cards of apps, previews of links. Anybody's text. */
   readonly attached: readonly string[];
+  /** What of both has no text, such as pictures in blocks. */
+  readonly unread: readonly string[];
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -16,6 +18,7 @@ export interface MessageParts {
   readonly blocks?: unknown;
   readonly attachments?: unknown;
   readonly bot_id?: unknown;
+  readonly room?: unknown;
 }
 
 const CHARACTERS_MAX = 16_000;
@@ -25,13 +28,24 @@ const DEPTH_MAX = 20;
 const NAME_LENGTH_MAX = 80;
 
 /** Reads all texts of a message. `text` is empty, or only a summary, in most messages of apps. */
-export function contentOf({ text, blocks, attachments, bot_id: botId }: MessageParts): MessageContent {
+export function contentOf({ text, blocks, attachments, bot_id: botId, room }: MessageParts): MessageContent {
   const summary = textOf(text);
   const attached = listOf(attachments).slice(0, ATTACHMENTS_MAX).map(objectOf);
-  return {
-    words: cutText(wordsOf(summary, listOf(blocks), Boolean(botId)), CHARACTERS_MAX),
-    attached: attached.map((one) => cutText(attachmentText(one), CHARACTERS_MAX)),
-  };
+  const huddle = room === undefined ? "" : marked("huddle");
+  const words = lines([wordsOf(summary, listOf(blocks), Boolean(botId)), huddle]);
+  const parts = [words, ...attached.map(attachmentText)].map((part) => cutText(part, CHARACTERS_MAX));
+  const [own = "", ...others] = parts.map((part) => part.replace(MARKED, "[$1]"));
+  const unread = parts.flatMap((part) => Array.from(part.matchAll(MARKED), ([, what = ""]) => what));
+  return { words: own, attached: others, unread: [...new Set(unread)] };
+}
+
+/** Parts without a text are marked by characters that no text of a message keeps, until they are collected. */
+const [BEGIN, END] = ["\uE000", "\uE001"];
+const MARKED = new RegExp(`${BEGIN}([^${BEGIN}${END}]*)${END}?`, "g");
+const MARKS = new RegExp(`[${BEGIN}${END}]`, "g");
+
+function marked(what: string): string {
+  return `${BEGIN}${what}${END}`;
 }
 
 /** The files of the messages that a message forwards, as Slack describes them. */
@@ -50,7 +64,7 @@ export function plainName(name: string): string {
 function wordsOf(text: string, blocks: readonly unknown[], isOfApp: boolean): string {
   const isCovered = (block: unknown) => text !== "" && !isOfApp && objectOf(block).type === "rich_text";
   const shown = lines(blocks.filter((block) => !isCovered(block)).map((block) => shownText(block)));
-  if (isWithin(shown, text)) {
+  if (!shown.includes(BEGIN) && isWithin(shown, text)) {
     return text;
   }
   return isWithin(text, shown) ? shown : lines([text, shown]);
@@ -118,10 +132,23 @@ function shownText(value: unknown, depth = 0): string {
     case "button":
       return typeof part.url === "string" ? link(part.url, deeper(part.text)) : "";
     case "image":
-      return `[image: ${deeper(part.title) || escaped(textOf(part.alt_text)) || "without a description"}]`;
-    default:
-      return lines(Object.entries(part).map(([key, member]) => memberText(key, member, deeper)));
+      return marked(
+        `image: ${deeper(part.title) || escaped(textOf(part.alt_text)) || "without a description"}`,
+      );
+    default: {
+      const shown = lines(Object.entries(part).map(([key, member]) => memberText(key, member, deeper)));
+      return shown === "" ? wordlessPart(part.type) : shown;
+    }
   }
+}
+
+/** Parts that show nothing, or only something to press. */
+const WITHOUT_WORDS =
+  /^(?:divider|actions|context_actions|.*_select|.*_picker|.*button|overflow|checkboxes|feedback.*)$/;
+
+function wordlessPart(type: unknown): string {
+  const name = identifier(type);
+  return name === "" || WITHOUT_WORDS.test(textOf(type)) ? "" : marked(name);
 }
 
 function memberText(key: string, member: unknown, deeper: (member: unknown) => string): string {
@@ -201,10 +228,12 @@ function attachmentText(attachment: Json): string {
     ...facts.map((field) =>
       [textOf(field.title), textOf(field.value)].filter((one) => one !== "").join(": "),
     ),
-    textOf(image) === "" ? "" : `[image: ${textOf(image)}]`,
+    textOf(image) === "" ? "" : marked(`image: ${textOf(image)}`),
   ]);
-  return `${heading}\n${indented(body || textOf(fallback) || "[nothing that can be read]")}`;
+  return `${heading}\n${indented(body || textOf(fallback) || marked(NOTHING))}`;
 }
+
+const NOTHING = "nothing that can be read";
 
 function blocksOf({ blocks, message_blocks: messages }: Json): readonly unknown[] {
   const forwarded = listOf(messages).flatMap((one) => listOf(objectOf(objectOf(one).message).blocks));
@@ -251,7 +280,7 @@ function escaped(text: string): string {
 }
 
 function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return typeof value === "string" ? value.replace(MARKS, "") : "";
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -54,7 +54,10 @@ async function findAndDownload(
 
 /** The file, or why it cannot be read. */
 async function download(file: MessageFile, deps: DownloadDeps): Promise<RequestFile | string> {
-  const { address, mimeType = "application/octet-stream", name, sizeBytes = 0 } = file;
+  const { address, mimeType = "application/octet-stream", name, problem, sizeBytes = 0 } = file;
+  if (problem !== undefined) {
+    return problem;
+  }
   if (address === undefined || !isOfSlack(address, deps.apiUrl)) {
     return "Slack does not store it.";
   }

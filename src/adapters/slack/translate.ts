@@ -1,6 +1,8 @@
 import type { types } from "@slack/bolt";
 import { z } from "zod";
+import { cutText } from "../../core/basics/clean-text.ts";
 import { defined } from "../../core/basics/defined.ts";
+import { listText } from "../../core/basics/list-text.ts";
 import type { Author, InboundMessage, Translation } from "../../core/ports/thread-adapter.ts";
 import { authorSubject, isDirect, messageIdOf, permalinkOf, threadKeyOf } from "./addresses.ts";
 import { parseButton } from "./buttons.ts";
@@ -268,11 +270,22 @@ function messageOf(
     text: withoutMention(content, bot) || instead,
     context: attached.length === 0 ? undefined : attached.map((one) => readableText(one, bot)).join("\n\n"),
     files: files.length === 0 ? undefined : files,
+    unread: incoming.unread.length === 0 ? undefined : [unreadText(incoming.unread)],
     messageRef: ts,
     revision: { messageId, version, isEdit: action === "edited" },
     permalink,
     provenance: provenanceOf(location, { userId, content, eventId, action, isShared, version }),
   });
+}
+
+const UNREAD_MAX = 5;
+const UNREAD_LENGTH_MAX = 100;
+
+function unreadText(unread: readonly string[]): string {
+  const named = unread
+    .slice(0, UNREAD_MAX)
+    .map((what) => cutText(what.replaceAll("\n", " "), UNREAD_LENGTH_MAX));
+  return `I could not read these parts of the message: ${listText(named, unread.length)}.`;
 }
 
 interface Sender {

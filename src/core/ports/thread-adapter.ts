@@ -181,6 +181,8 @@ export interface InboundMessage extends ThreadAddress {
   readonly form?: RunConfig;
   /** Files that the author attached. `gather` reads them. */
   readonly files?: readonly MessageFile[];
+  /** What of the message the adapter could not read: one sentence each, for the author and the agent. */
+  readonly unread?: readonly string[];
   /** Empty: the request is not a message, so that the bot cannot react to it. */
   readonly messageRef: string;
   /** More messages that belong to this one may come within this time. The work on it begins afterwards. */
@@ -205,11 +207,15 @@ export interface MessageFile {
   readonly sizeBytes?: number;
   /** Where the adapter can read it. */
   readonly address?: string;
+  /** Why it cannot be read. */
+  readonly problem?: string;
 }
 
 export interface GatherPurpose {
   /** The thread has a run already, whose agent knows what was said to it. */
   readonly isFollowUp: boolean;
+  /** The text of the message was changed: only names in it are read. */
+  readonly isEdit?: true;
 }
 
 /** What an adapter read around a message. */

@@ -16,19 +16,25 @@ export async function gatherContext(
 ): Promise<GatheredContext> {
   const command = parseCommand(message);
   const isWork = message.buttonAction === undefined && (command.kind === "new" || command.kind === "work");
-  if (adapter.gather === undefined || !isWork || effect !== undefined) {
+  if (!isWork) {
     return {};
   }
   const isFollowUp = command.kind === "work" && thread.runId !== undefined;
+  const isEdit = effect === undefined ? undefined : true;
+  const own = isEdit ? [] : (message.unread ?? []);
   try {
-    const reading = adapter.gather(message, { isFollowUp });
-    const read = await withTimeout(reading, GATHER_TIMEOUT_MS, { clock, onTimeout: failSlowly });
+    const reading = adapter.gather?.(message, { isFollowUp, ...defined({ isEdit }) }) ?? Promise.resolve({});
+    const read: GatheredContext = await withTimeout(reading, GATHER_TIMEOUT_MS, {
+      clock,
+      onTimeout: failSlowly,
+    });
     const { files = [], names, ...texts } = read;
-    return { ...cleaned(texts, (text) => text), ...defined({ names }), files };
+    const unread = [...own, ...(texts.unread ?? [])];
+    return { ...cleaned({ ...texts, unread }, (text) => text), ...defined({ names }), files };
   } catch (error) {
     log.warn("inbox.context_not_gathered", { inboxId, adapter: adapter.name, error });
     const why = error instanceof AppError ? ` ${error.message}` : "";
-    return { unread: [`I could not read the text around this message.${why}`] };
+    return { unread: [...own, `I could not read the text around this message.${why}`] };
   }
 }
 

@@ -8,6 +8,7 @@ import type { Disposition, MessageResult } from "../../ports/stores/inbox-store.
 import type { Deletion } from "../../ports/thread-adapter.ts";
 import type { TransactionExtras } from "../../runs/transaction-extras.ts";
 import { endQuestionsOf } from "./environment-choice.ts";
+import { withNames } from "./gather-context.ts";
 import { type AuthorizedContext, type InboxDeps, type MessageEffect, resultOf } from "./message-context.ts";
 import { complete, completing, reply, replyNotice, replyWith, unlessDuplicate } from "./message-results.ts";
 import { parseCommand, parseOptions, type RequestOptions } from "./parse-command.ts";
@@ -44,6 +45,7 @@ export async function changeMessage(
   } catch (error) {
     return replyWith(error, context, deps);
   }
+  request = { ...request, prompt: withNames(request.prompt, context.gathered) };
   const run = await deps.storage.runs.find({ id: effect.runId });
   if (run === undefined) {
     return complete({ ...resultOf(context), disposition: "ignored", reason: RUN_GONE }, deps);

@@ -281,7 +281,7 @@ describe("files of a message", () => {
     expect(files).toEqual([]);
     expect(unread).toEqual([
       "I did not read the file large.bin: it is larger than 10 MB.",
-      "I did not read the file drive.doc: Slack does not store it.",
+      "I did not read the file drive.doc: it is stored outside of Slack.",
       "I did not read the file stranger.txt: Slack does not store it.",
       expect.stringMatching(/^I did not read the file login.txt: Slack did not give it.*files:read/),
     ]);

@@ -140,17 +140,26 @@ function aFile(fileName: string, words: string): RequestFile {
   return { kind: "attachment", fileName, mimeType: "text/plain", bytes: Buffer.from(words) };
 }
 
-test("nothing is read for the edit of a message whose surroundings the agent has", async () => {
+test("of the edit of a message whose surroundings the agent has, only names are read", async () => {
   harness.agents.scripts.push(untilCancelled);
   const revision = { messageId: "m", version: "1", isEdit: false };
   await harness.receive({ text: "Fix it", revision });
-  const gather = vi.fn(() => ({}));
+  const gather = vi.fn(() => ({ names: new Map([["@U1", "@Ada"]]) }));
   harness.adapter.surroundings = gather;
 
   const edit = { ...revision, version: "2", isEdit: true };
-  expect(await harness.receive({ text: "Fix that", revision: edit })).toBe("follow_up");
+  expect(await harness.receive({ text: "Fix that with @U1", revision: edit })).toBe("follow_up");
 
-  expect(gather).not.toHaveBeenCalled();
+  expect(gather).toHaveBeenCalledWith({ isFollowUp: true, isEdit: true });
+  const [followUp] = await harness.storage.followUps.list((await harness.currentRun()).id, 0, 1);
+  expect(followUp?.message).toBe("The request was changed to: Fix that with @Ada");
+});
+
+test("what the adapter could not read of a message is named in the thread and to the agent", async () => {
+  await harness.receive({ text: "Look", unread: ["I could not read the call."] });
+
+  expect(harness.repliesShown()).toEqual(["I could not read the call."]);
+  expect(harness.agents.prompts[0]).toContain("- I could not read the call.");
 });
 
 test.each(["stop", "status", "help"])("nothing is read for the message %j", async (text) => {
