@@ -58,34 +58,59 @@ describe("programs that write to each other", () => {
 });
 
 describe("permissions that change", () => {
-  test("an author who lost write access between the comment and its processing starts nothing, and is told so once", async () => {
+  test("the words of an author who lost write access wait until somebody who can push ticks the box", async () => {
     const { github } = fixture;
     const issue = await GithubIssue.open(fixture);
     const first = await github.commentAs("wendy", issue.number, "@errand say hi");
-    const second = await github.commentAs("wendy", issue.number, "@errand say hi again");
     github.setPermission("wendy", "read");
 
     await fixture.sendGithub(first);
-    await fixture.sendGithub(second);
 
-    expect(await fixture.dispositions(2)).toEqual(["refused", "refused"]);
-    await issue.untilReply(/only from people who can write/);
-    expect(issue.cards).toEqual([]);
-    expect(issue.replies).toHaveLength(1);
+    expect(await fixture.dispositions(1)).toEqual(["run_created"]);
+    await issue.untilCard("Waiting for approval", /^- \[ \] Approve /m);
+    expect(issue.answers).toEqual([]);
+    // Nobody may change a comment of the bot who cannot push. Should it happen nevertheless, it approves nothing.
+    await tick(issue, github.reader.login);
+    expect(await fixture.dispositions(1)).toEqual(["refused"]);
+    await tick(issue, github.owner.login);
+
+    await issue.untilAnswers(1);
+    await issue.untilCard("Done");
+    expect(await fixture.dispositions(1)).toEqual(["answered"]);
+    expect(issue.answers).toEqual([expect.stringContaining("hi")]);
   });
 
-  test("an author who lost write access after the start no longer steers the run", async () => {
+  test("an author who lost write access after the start steers the run only with an approval", async () => {
     const issue = await GithubIssue.open(fixture);
     await issue.comment("@errand say ready");
     await issue.untilAnswers(1);
+    await issue.untilCard("Done");
     fixture.github.setPermission("wendy", "read");
 
     await issue.comment("@errand say more");
+    await issue.untilCard("Done", /This follow-up waits for approval[\s\S]*say more[\s\S]*- \[ \] Approve/);
+    expect(issue.answers).toHaveLength(1);
+    await tick(issue, fixture.github.owner.login);
 
-    expect(await fixture.dispositions(1)).toEqual(["refused"]);
-    expect(await fixture.followUpsOf(issue.runId)).toEqual([]);
+    await issue.untilAnswers(2);
+    expect(issue.answers[1]).toContain("more");
+    await issue.untilCard("Done");
   });
 });
+
+/** Ticks the box in the newest card, as GitHub's page does: by an edit of the comment. A ticked one is unticked before. */
+async function tick(issue: GithubIssue, login: string): Promise<void> {
+  const { github } = fixture;
+  const card = issue.cards.at(-1);
+  if (card === undefined) {
+    throw new Error("The issue has no card.");
+  }
+  const unticked = card.body.replace("- [x] Approve", "- [ ] Approve");
+  const payload = { comment: { body: unticked } };
+  const shown = { id: card.id, number: issue.number, event: "issue_comment", payload } as const;
+  const ticked = unticked.replace("- [ ] Approve", "- [x] Approve");
+  await fixture.sendGithub(await github.editAs(login, shown, ticked));
+}
 
 test.each([
   [{ kind: "502" } as const],

@@ -17,6 +17,7 @@ import {
   UNAPPROVED,
   workspaceLine,
 } from "../card-words.ts";
+import { approvalBox } from "./approval-box.ts";
 import { defuse, defuseLine, exactCode } from "./defuse.ts";
 import { oneLine } from "./shown-text.ts";
 
@@ -125,7 +126,7 @@ function cardBody(card: RunCard, trigger: string): string {
     plan.join("\n"),
     message === undefined ? "" : quoted(within(message, { limit: MAX_MESSAGE, sessionLink })),
     questionText(card),
-    approvalText(card),
+    approvalText(card, trigger),
     hint(card, trigger),
   ]);
 }
@@ -188,8 +189,9 @@ function asCode(text: string, limits: Parameters<typeof within>[1]): string {
   return exactCode(text, "", limits.limit) ?? within(text, limits);
 }
 
-/** A comment has no buttons: approvers decide over the API, with the hash of what they have read. */
-function approvalText({ approval, sessionLink }: RunCard): string {
+/** The box comes only with words that are shown exactly: what is approved must have been read. */
+function approvalText(card: RunCard, trigger: string): string {
+  const { approval, sessionLink } = card;
   if (approval === undefined) {
     return "";
   }
@@ -197,7 +199,14 @@ function approvalText({ approval, sessionLink }: RunCard): string {
     return "A private follow-up waits for approval.";
   }
   const what = approval.isFollowUp ? "This follow-up waits for approval:" : "This waits for approval:";
-  return paragraphs([what, quoted(asCode(approval.text, { limit: MAX_MESSAGE, sessionLink }))]);
+  const limits = { limit: MAX_MESSAGE, sessionLink };
+  const code = exactCode(approval.text, "", limits.limit);
+  const box = code === undefined ? "" : approvalBox(card);
+  const how =
+    box === ""
+      ? `It is approved or refused on the [page of the run](${sessionLink}).`
+      : `Whoever can push to this repository ticks the box, or writes \`${trigger} approve\` or \`${trigger} reject\`. The [session](${sessionLink}) has the rest.`;
+  return paragraphs([what, quoted(code ?? within(approval.text, limits)), box, how]);
 }
 
 /** A run that waits for approval has no question. */

@@ -2,9 +2,16 @@ import type { EmitterWebhookEvent } from "@octokit/webhooks";
 import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { RequestKind } from "../../core/model/policies/policy.ts";
-import type { Deletion, InboundMessage, InboxEvent, Translation } from "../../core/ports/thread-adapter.ts";
+import type {
+  ButtonAction,
+  Deletion,
+  InboundMessage,
+  InboxEvent,
+  Translation,
+} from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
 import { type MessageRef, messageRefOf, type ObjectKind, threadKeyOf } from "./addresses.ts";
+import { tickedBox } from "./approval-box.ts";
 import {
   type Account,
   type DeletedText,
@@ -91,6 +98,11 @@ function learnName(
 }
 
 function translateMessage(incoming: IncomingMessage, addressee: Addressee): Translation {
+  const isOurs = incoming.writer?.type === "Bot" && incoming.writer.login === addressee.login;
+  const ticked = isOurs ? tickedBox(incoming) : undefined;
+  if (ticked !== undefined) {
+    return approvalOf(incoming, ticked, addressee);
+  }
   const reason = reasonToIgnore(incoming, addressee);
   if (reason !== undefined) {
     return ignored(reason);
@@ -104,6 +116,21 @@ function translateMessage(incoming: IncomingMessage, addressee: Addressee): Tran
     return ignored("It was posted by a user other than its writer.");
   }
   return { kind: "message", message: messageOf(incoming, { actor, installation, addressee }) };
+}
+
+/** The same box can be ticked again later, with the same text, so its time belongs to the key. */
+function approvalOf(
+  incoming: IncomingMessage,
+  buttonAction: ButtonAction,
+  addressee: Addressee,
+): Translation {
+  const { installationId: installation, sender: actor, updatedAt } = incoming;
+  if (installation === undefined || actor === undefined) {
+    return ignored("It did not come from an installation of the App.");
+  }
+  const { dedupeKey, revision: _none, ...message } = messageOf(incoming, { actor, installation, addressee });
+  const pressed = { ...message, text: "", buttonAction, dedupeKey: `${dedupeKey}:${updatedAt}` };
+  return { kind: "message", message: pressed };
 }
 
 /** The author of an edit is the editor, otherwise the writer. The sender of a transferred issue is neither. */

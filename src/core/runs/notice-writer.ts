@@ -11,6 +11,7 @@ import { homeRepositoryOf, isPatchOnly } from "../model/runs/home-repository.ts"
 import { shownQuestion } from "../model/runs/question-text.ts";
 import type {
   Approval,
+  ApprovalInput,
   ConfigLayer,
   FollowUp,
   PendingPermission,
@@ -49,7 +50,7 @@ export class NoticeWriter {
     const question = run.state === "BLOCKED" ? run.permission : undefined;
     // A question already says what the run waits for.
     const message = question === undefined && run.statusMessage ? statusText(run.statusMessage) : undefined;
-    const approval = approvalOn(run, waiting, isPublic);
+    const [approval] = approvalsOn(run, waiting, isPublic);
     const shortfall = run.outcome && shortfallOf(run);
     const { costUsd, pullRequest } = run;
     return {
@@ -213,16 +214,25 @@ function pullRequestStatusOn({
     : { pullRequestStatus: { state: status.state, checks: countChecks(status.checks) } };
 }
 
-/** The run's own approval comes first, then that of the first follow-up that waits. */
-function approvalOn(run: Run, waiting: readonly FollowUp[], isPublic: boolean): CardApproval | undefined {
-  if (run.state === "BLOCKED" && run.permission === undefined && needsApproval(run)) {
-    return run.approval && shownApproval(run.approval, waiting, { isFollowUp: false, isPublic });
+/** What waits for approval, as a thread shows it: the run's own request first, then each follow-up. */
+export function approvalsOn(
+  run: Run,
+  waiting: readonly FollowUp[],
+  isPublic: boolean,
+): readonly CardApproval[] {
+  if (run.state === "BLOCKED" && run.permission === undefined && run.approval && needsApproval(run)) {
+    return [shownApproval(run.approval, waiting, { isFollowUp: false, isPublic })];
   }
-  const approval = waiting.find(isWaitingForApproval)?.approval;
-  return approval && shownApproval(approval, waiting, { isFollowUp: true, isPublic });
+  const approvals = waiting.flatMap((one) =>
+    one.approval && isWaitingForApproval(one) ? [one.approval] : [],
+  );
+  return approvals.map((approval) => shownApproval(approval, waiting, { isFollowUp: true, isPublic }));
 }
 
-/** Nobody decides by a button about a text that the card does not show as a whole, or that has hidden characters. */
+/**
+ * Nobody decides here about words that are not shown as a whole, or that have hidden characters. Where people outside of
+ * the team read it, the text around the words and the configuration are only named: the page of the run has them.
+ */
 function shownApproval(
   { executes, inputs, inputsHash }: Approval,
   waiting: readonly FollowUp[],
@@ -232,17 +242,28 @@ function shownApproval(
   if (inputs.some(({ followUpId }) => followUpId !== undefined && secret.has(followUpId))) {
     return { isFollowUp };
   }
-  const words = inputs.flatMap(({ attachments, text }) => [
-    text,
-    ...attachments.map(({ name, sha256 }) => `File: ${name} (SHA-256 ${sha256})`),
-  ]);
-  const text = [...words, ...(executes === undefined ? [] : [executedText(executes, isPublic)])].join("\n\n");
+  const isShown = ({ followUpId }: ApprovalInput, index: number) =>
+    !isPublic || index === 0 || followUpId !== undefined;
+  const around = inputs.filter((input, index) => !isShown(input, index));
+  const text = [
+    ...inputs
+      .filter(isShown)
+      .flatMap(({ attachments, text: words }) => [
+        words,
+        ...attachments.map(({ name, sha256 }) => `File: ${name} (SHA-256 ${sha256})`),
+      ]),
+    ...(around.length === 0 ? [] : [`And the text around it: ${lengthOf(around)} characters.`]),
+    ...(executes === undefined ? [] : [executedText(executes, isPublic)]),
+  ].join("\n\n");
   const shown = withHiddenShown(text);
   if (shown.length > APPROVAL_LENGTH_MAX) {
     return { isFollowUp, text: `${shown.slice(0, APPROVAL_LENGTH_MAX).toWellFormed()}…` };
   }
-  const isWhole = shown === text && !(isPublic && executes !== undefined);
-  return isWhole ? { isFollowUp, text, inputsHash } : { isFollowUp, text: shown };
+  return shown === text ? { isFollowUp, text, inputsHash } : { isFollowUp, text: shown };
+}
+
+function lengthOf(inputs: readonly ApprovalInput[]): number {
+  return inputs.reduce((sum, { text }) => sum + text.length, 0);
 }
 
 function executedText(executes: ExecutedConfig, isPublic: boolean): string {

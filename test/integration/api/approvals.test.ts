@@ -323,6 +323,8 @@ describe("built-in policies", () => {
     expect(policies[0].id).toBe(added);
     const builtin = policies.slice(1);
     expect(builtin).toMatchObject([
+      { builtin: true, effect: "require_approval", match: { roles: ["read", "outside"] } },
+      { builtin: true, effect: "allow", match: { roles: ["read", "outside"], actions: ["cancel"] } },
       { builtin: true, effect: "deny", match: { roles: ["read", "guest", "external", "bot", "outside"] } },
       { builtin: true, effect: "allow", match: { roles: ["administrator", "participant"] } },
       {
@@ -332,6 +334,7 @@ describe("built-in policies", () => {
       },
       { builtin: true, effect: "allow", reason: "No policy matches, so it is allowed." },
       { builtin: true, effect: "allow", match: { actions: ["approve"], roles: ["administrator"] } },
+      { builtin: true, effect: "allow", match: { actions: ["approve"], roles: ["write"] } },
       { builtin: true, effect: "deny", match: { actions: ["approve"] } },
     ]);
     for (const { id } of builtin) {

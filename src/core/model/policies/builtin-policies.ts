@@ -1,7 +1,15 @@
 import { AppError } from "../../basics/errors.ts";
 import type { PrincipalId, TeamId } from "../../basics/ids.ts";
-import { CHAT_SOURCES, INTEGRATION_SOURCES } from "../runs/sources.ts";
-import { OUTSIDER_ROLES, POLICY_ACTIONS, type Policy, type PolicyAction } from "./policy.ts";
+import { CHAT_SOURCES, INTEGRATION_SOURCES, REPOSITORY_SOURCES } from "../runs/sources.ts";
+import {
+  ACTIONS_WITH_WORDS,
+  OUTSIDER_ROLES,
+  POLICY_ACTIONS,
+  type Policy,
+  type PolicyAction,
+  type RequestKind,
+  type Role,
+} from "./policy.ts";
 
 /** Policies of a team have a lower number, so that each of them is evaluated before the built-in ones. */
 const PRIORITY = 1_000_001;
@@ -11,8 +19,30 @@ const ONLY_ADMINISTRATORS = "Without a policy that allows it by name, only admin
 /** What changes the course of a run. A follow-up only waits for its turn. */
 const STEERING = ["steer", "cancel", "answer"] as const satisfies readonly PolicyAction[];
 
+/** Who writes in the threads of a repository without the permission to push to it. */
+const STRANGERS = ["read", "outside"] as const satisfies readonly Role[];
+/** With these, somebody named the bot. */
+const ADDRESSED = ["mention", "command", "description", "review"] as const satisfies readonly RequestKind[];
+
 /** What applies where no policy of the team matches, in order. They are the same in every team. */
 export const BUILTIN_POLICIES: readonly Policy[] = [
+  builtin(7, {
+    name: "Built in: words of strangers in a repository wait for approval",
+    effect: "require_approval",
+    match: {
+      sources: REPOSITORY_SOURCES,
+      roles: STRANGERS,
+      actions: ACTIONS_WITH_WORDS,
+      requestKinds: ADDRESSED,
+    },
+    reason: "Its author cannot push to the repository, so somebody who can has to approve it.",
+  }),
+  builtin(9, {
+    name: "Built in: strangers in a repository stop what they asked for",
+    effect: "allow",
+    match: { sources: REPOSITORY_SOURCES, roles: STRANGERS, actions: ["cancel"], relation: "own" },
+    reason: "It is the author's own request.",
+  }),
   builtin(4, {
     name: "Built in: outsiders of a workspace or repository do nothing",
     effect: "deny",
@@ -43,6 +73,12 @@ export const BUILTIN_POLICIES: readonly Policy[] = [
     effect: "allow",
     match: { actions: ["approve"], roles: ["administrator"] },
     reason: ONLY_ADMINISTRATORS,
+  }),
+  builtin(8, {
+    name: "Built in: people who can push to a repository approve in its threads",
+    effect: "allow",
+    match: { sources: REPOSITORY_SOURCES, actions: ["approve"], roles: ["write"] },
+    reason: "This person can push to the repository.",
   }),
   builtin(3, {
     name: "Built in: nobody else approves",

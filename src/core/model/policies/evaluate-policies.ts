@@ -112,13 +112,21 @@ export function isOutsider({ roles = [], source }: Pick<Caller, "roles" | "sourc
   );
 }
 
-/** Whether a policy may allow an outsider something in this place. Which action it is decides later. */
+/**
+ * Whether a policy may allow an outsider something in this place, or let it wait for approval. Which action it is decides
+ * later. A policy that denies everything here ends the search.
+ */
 export function mayAdmit(policies: readonly Policy[], caller: Caller): boolean {
-  return policies.some(
+  const deciding = [...policies, ...BUILTIN_POLICIES].find(
     ({ effect, match }) =>
-      effect !== "deny" &&
-      CONDITIONS_ON_MESSAGES.every((condition) => CHECKS[condition](match, caller, effect)),
+      CONDITIONS_ON_MESSAGES.every((condition) => CHECKS[condition](match, caller, effect)) &&
+      (effect !== "deny" || keysOf(match).every((name) => isOnMessages(name))),
   );
+  return deciding !== undefined && deciding.effect !== "deny";
+}
+
+function isOnMessages(name: Condition): boolean {
+  return CONDITIONS_ON_MESSAGES.some((condition) => condition === name);
 }
 
 const STRICTNESS: readonly PolicyEffect[] = ["allow", "require_approval", "deny"];

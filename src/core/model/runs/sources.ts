@@ -30,5 +30,11 @@ export const INTEGRATION_SOURCES = [
 /** Sources of conversations in which many people write, so that being a member there does not mean to steer every run. */
 export const CHAT_SOURCES = ["SLACK"] as const satisfies readonly RunSource[];
 
+/** Sources of threads of repositories, in which everyone who may read the repository can write. */
+export const REPOSITORY_SOURCES = [
+  "GITHUB_WEBHOOK",
+  "GITLAB_WEBHOOK",
+] as const satisfies readonly RunSource[];
+
 /** Sources that callers of the API may claim. Nobody can prove them. */
 export const CLAIMED_SOURCES: ReadonlySet<RunSource> = new Set(["CLI", "GITHUB_ACTION", "LOCAL"] as const);

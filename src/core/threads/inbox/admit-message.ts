@@ -39,6 +39,8 @@ const SWITCHED_OFF = {
   allowed: false,
   reason: "This integration is not switched on here. An administrator of the server can do that.",
 } as const;
+const WAITING_MAX = 5;
+const TOO_OFTEN = `${WAITING_MAX} of your requests wait for approval already. One of them has to be decided first.`;
 const NO_ACCESS = "You have no access here.";
 const DISABLED = "An administrator has switched your account here off.";
 
@@ -226,9 +228,27 @@ async function authorizeAndDecide(context: MessageContext, deps: InboxDeps): Pro
     return complete({ ...resultOf(context), disposition: "replied" }, deps, question);
   }
   const { author } = admitted;
+  if (isOutsider(from) && (await waitsTooOften(context, author, deps))) {
+    return refuseFor(context, { reason: TOO_OFTEN }, deps);
+  }
   const proven = { ...authorization.provenance, permission: authorization.permission };
   const gathered = await gatherContext(context, deps);
   return decide({ ...context, author, proven, roles, gathered }, deps);
+}
+
+/** Requests of strangers cost people who approve them time, so one stranger has only a few that wait. */
+async function waitsTooOften(
+  { effect, message }: MessageContext,
+  viewer: Principal,
+  { storage }: InboxDeps,
+): Promise<boolean> {
+  const { kind } = parseCommand(message);
+  if (effect !== undefined || (kind !== "work" && kind !== "new")) {
+    return false;
+  }
+  const filters = { states: ["BLOCKED"], creatorId: viewer.id } as const;
+  const page = { viewer, filters, sort: "created_at", order: "desc", limit: WAITING_MAX } as const;
+  return (await storage.runs.list(page)).runs.length >= WAITING_MAX;
 }
 
 /** The author whom a platform allowed, as a principal of the team, or why nothing is done for them. */

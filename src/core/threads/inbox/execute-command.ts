@@ -11,6 +11,7 @@ import type { FollowUpEffect } from "../../runs/decide-follow-up.ts";
 import { statusText } from "../../runs/notice-writer.ts";
 import { askForPullRequest } from "./ask-for-pull-request.ts";
 import { attachFiles } from "./attach-files.ts";
+import { decideInWords } from "./decide-in-words.ts";
 import { endQuestionsIn } from "./environment-choice.ts";
 import { contextText, withNames } from "./gather-context.ts";
 import {
@@ -26,7 +27,7 @@ import { retryRun, startRun } from "./start-run.ts";
 
 /** Does what an authorized message asks for. Each branch stores the event's result in the same transaction. */
 export async function executeCommand(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
-  const { adapter, message, thread } = context;
+  const { adapter, message } = context;
   if (message.buttonAction !== undefined) {
     return applyButton(context, message.buttonAction, deps);
   }
@@ -50,12 +51,17 @@ export async function executeCommand(context: AuthorizedContext, deps: InboxDeps
     case "aside":
       throw new Error("An aside is ignored before its author is authorized.");
     case "work":
-      return thread.runId === undefined
-        ? startRun(context, deps, wordsFirst(message.text))
-        : followUp(context, deps);
+      return (await decideInWords(context, deps)) ?? work(context, deps);
     default:
       return command satisfies never;
   }
+}
+
+function work(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
+  const { message, thread } = context;
+  return thread.runId === undefined
+    ? startRun(context, deps, wordsFirst(message.text))
+    : followUp(context, deps);
 }
 
 /** In a muted thread, the bot takes only mentions, and the card changes only for a question and at the end. */

@@ -56,7 +56,11 @@ export class InboxProcessor {
           : translation;
       let disposition: Disposition;
       if (content.kind === "message") {
-        context = await messageContextOf({ inboxId: event.id, adapter }, content, this.#deps);
+        context = await messageContextOf(
+          { inboxId: event.id, receivedAt: event.receivedAt, adapter },
+          content,
+          this.#deps,
+        );
         disposition = await admitMessage(context, this.#deps);
       } else {
         disposition = await this.#processOther(event, content);
@@ -155,7 +159,11 @@ export class InboxProcessor {
     if (adapter === undefined || translation?.kind !== "message") {
       return undefined;
     }
-    return messageContextOf({ inboxId: event.id, adapter }, translation, this.#deps);
+    return messageContextOf(
+      { inboxId: event.id, receivedAt: event.receivedAt, adapter },
+      translation,
+      this.#deps,
+    );
   }
 
   #adapterOf(event: InboxEvent): ThreadAdapter {

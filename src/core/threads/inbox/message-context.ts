@@ -58,6 +58,7 @@ export interface InboxDeps {
 /** A message with its installation and thread, looked up once per event and passed along. */
 export interface MessageContext {
   readonly inboxId: string;
+  readonly receivedAt: Date;
   readonly adapter: ThreadAdapter;
   readonly message: InboundMessage;
   readonly installation: Installation;
@@ -104,7 +105,7 @@ export interface FoundMessage {
 
 /** Looks up the installation and the thread: once for this event, unless another event binds the thread meanwhile. */
 export async function messageContextOf(
-  source: Pick<MessageContext, "adapter" | "inboxId">,
+  source: Pick<MessageContext, "adapter" | "inboxId" | "receivedAt">,
   { message: received, reportedRun, thread }: FoundMessage,
   deps: Pick<InboxDeps, "clock" | "storage">,
 ): Promise<MessageContext> {

@@ -78,15 +78,19 @@ test("a card shows what will be executed beside the words, and what is not cover
   expect(inputsHash).toBe(approval.inputsHash);
 });
 
-test("where people outside of the team read, a card shows words, agent and repository, and has no button", () => {
+test("where people outside of the team read, a card shows the words, and names the rest that is approved with them", () => {
+  const around = { text: "a secret of the thread", attachments: [] };
   const approval = anApproval({ executes: EXECUTES });
-  const card = writer.card(aRun({ state: "BLOCKED", approval }), NOW, [], true).approval;
+  const { inputs } = approval;
+  const waits = { ...approval, inputs: [...inputs, around] };
+  const card = writer.card(aRun({ state: "BLOCKED", approval: waits }), NOW, [], true).approval;
 
   expect(card?.text).toMatch(
     /Fix the parser[\s\S]*codex[\s\S]*acme\/api[\s\S]*2 setup commands[\s\S]*1 MCP server[\s\S]*1 secret/,
   );
-  expect(card?.text).not.toMatch(/npm|wiki|TOKEN/);
-  expect(card).not.toHaveProperty("inputsHash");
+  expect(card?.text).toContain("And the text around it: 22 characters.");
+  expect(card?.text).not.toMatch(/npm|wiki|TOKEN|a secret of/);
+  expect(card?.inputsHash).toBe(approval.inputsHash);
 });
 
 test.each(["Fix\u200b it", "Fix it\u{e0072}\u{e006d}", "\u202eti xiF"])(

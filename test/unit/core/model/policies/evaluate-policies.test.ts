@@ -59,13 +59,41 @@ describe("policies", () => {
     const broad = [aPolicy({ effect: "allow" }), aPolicy({ effect: "require_approval" })];
     const naming = aPolicy({ effect: "allow", match: { roles: [role] } });
 
-    expect(evaluatePolicies(broad, request)).toMatchObject({
-      effect: "deny",
-      considered: [{ mismatch: "roles" }, { mismatch: "roles" }, { policy: { builtin: true } }],
-    });
+    const { considered, effect } = evaluatePolicies(broad, request);
+    expect(effect).toBe("deny");
+    expect(considered.slice(0, 2)).toMatchObject([{ mismatch: "roles" }, { mismatch: "roles" }]);
+    expect(considered.at(-1)).toMatchObject({ policy: { builtin: true } });
     expect(evaluatePolicies([...broad, naming], request).effect).toBe("allow");
     expect(evaluatePolicies([aPolicy(), naming], request).effect).toBe("deny");
     expect(evaluatePolicies(broad, { ...request, source: "API" }).effect).toBe("allow");
+  });
+
+  test("words of strangers in a repository wait for approval by those who can push, unless a policy denies them", () => {
+    const stranger = {
+      ...REQUEST,
+      source: "GITHUB_WEBHOOK",
+      requestKind: "mention",
+      roles: ["outside"],
+    } as const;
+    const effect = (changes: Partial<ActionRequest>, policies: readonly Policy[] = []) =>
+      evaluatePolicies(policies, { ...stranger, ...changes }).effect;
+    const denies = aPolicy({ match: { sources: ["GITHUB_WEBHOOK"], roles: ["outside"] } });
+
+    expect([effect({}), effect({ roles: ["read"] }), effect({ action: "follow_up" })]).toEqual(
+      Array(3).fill("require_approval"),
+    );
+    expect([effect({ roles: ["bot"] }), effect({ action: "answer" }), effect({ action: "approve" })]).toEqual(
+      Array(3).fill("deny"),
+    );
+    expect(effect({ requestKind: "changes_requested" })).toBe("deny");
+    expect([effect({ action: "cancel" }), effect({ action: "cancel", relation: "others" })]).toEqual([
+      "allow",
+      "deny",
+    ]);
+    expect(effect({ action: "approve", roles: ["write"] })).toBe("allow");
+    expect(effect({ action: "approve", roles: ["write"], source: "SLACK" })).toBe("deny");
+    expect([mayAdmit([], stranger), mayAdmit([denies], stranger)]).toEqual([true, false]);
+    expect(effect({}, [denies])).toBe("deny");
   });
 
   test("an outsider is admitted to the places of the policies that name the role", () => {
