@@ -51,7 +51,9 @@ test("1. Create the app: Slack takes the manifest of the guide, which is that of
 
 test("2. and 3. With the variables, the server confirms its address", async () => {
   await fixture.service.end("SIGTERM");
-  await fixture.start(slackEnvironment(fixture.slack));
+  const { clientId, clientSecret } = fixture.slack.app;
+  const signIn = { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret };
+  await fixture.start({ ...slackEnvironment(fixture.slack), ...signIn });
 
   const url = `${fixture.service.url}/webhooks/slack`;
   const answer = await fixture.slack.sendUrlVerification(url, "the-challenge");
@@ -166,6 +168,33 @@ test("Steer a run: a question is answered by its button, and a reply stops a run
   await running.untilCard("Working");
   await running.reply("stop");
   expect(shown(await running.untilCard("Cancelled"))).toContain("Cancelled by alice.");
+});
+
+test("Several workspaces: an administrator connects a second one, and the bot answers there", async () => {
+  const { carol, oauth, otherWorkspace } = fixture.slack;
+  const { apiKey: key, url } = fixture.service;
+  const signedIn = await fetch(`${url}/signin`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ key }),
+  });
+  const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const visit = (path: string) => fetch(`${url}${path}`, { headers: { cookie }, redirect: "manual" });
+
+  oauth.codes.next = { workspace: otherWorkspace };
+  const begun = await visit("/setup/slack/install");
+  const agreed = await fetch(begun.headers.get("location") ?? "", { redirect: "manual" });
+  const done = await visit((agreed.headers.get("location") ?? "").replace(PUBLIC_URL, ""));
+
+  expect(await done.text()).toContain("The Slack workspace other is connected with your team.");
+  const { posted, appMention } = await fixture.slack.mention(carol, { channel: "work", text: "say hello" });
+  await fixture.sendSlack(appMention);
+  const answer = () =>
+    fixture.slack
+      .threadMessages(posted.channel.id, posted.ts)
+      .find(({ text }) => /\bhello$/.test(text) && text !== posted.text);
+  const said = await waitFor(answer, { what: "the answer", timeoutMs: WAIT_LIMIT_MS });
+  expect(said.userId).toBe(otherWorkspace.botUserId);
 });
 
 test("When something is wrong: nothing is, and no call lacked a scope of the manifest", async () => {

@@ -37,8 +37,10 @@ const STATE_WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function slackThreads(slack: EmulatedSlack): ThreadReader {
-  const isOurs = ({ userId }: SlackMessage) => userId === slack.botUserId;
-  const channels = [slack.channel, slack.privateChannel, slack.closedChannel];
+  const { channel: main, closedChannel, otherWorkspace, privateChannel } = slack;
+  const bots = [slack.botUserId, otherWorkspace.botUserId];
+  const isOurs = ({ userId }: SlackMessage) => bots.includes(userId);
+  const channels = [main, privateChannel, closedChannel, otherWorkspace.channel("work")];
   return {
     adapter: "slack",
     read: (key) => {
