@@ -9,7 +9,7 @@ const SLOW = [
   "test/browser/**/*.test.ts",
   "test/contract/{pg-boss-queue,pubsub,queue}.test.ts",
   "test/e2e/{agents-at-work,asking,conversation,documented-examples,generated-clients,github-action,github-authors,github-budget,github-elsewhere,github-faults,github-gone,github-merged,github-refused,github-renamed,github-reports,hostile-events,installation,main-job,public-client,redelivery}.test.ts",
-  "test/e2e/{repository,run-files,skills,slack-events,slack-first-steps,soak-day,stop-during-start,without-sandbox}.test.ts",
+  "test/e2e/{repository,run-files,skills,slack-events,slack-first-steps,slack-workspaces,soak-day,stop-during-start,without-sandbox}.test.ts",
   "test/integration/agents/{acp-runner-*,real-*,rude-agents}.test.ts",
   "test/integration/api/{authorization-matrix,sealed-values-rotation}.test.ts",
   "test/integration/api/{secret-key-check,secret-key-rotation,server-modes,two-processes}.test.ts",

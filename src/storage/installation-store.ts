@@ -74,7 +74,9 @@ export class PrismaInstallationStore implements InstallationStore {
       await nameSystemAuthor(tx, `adapter:${adapter}`);
       // Locked, because otherwise two simultaneous ones could both be the first.
       await tx.$queryRaw`SELECT FROM teams WHERE id = ${FIRST_TEAM}::uuid FOR NO KEY UPDATE`;
-      const enabled = (await tx.installation.count({ where: { adapter } })) === 0;
+      // Those that administrators have connected do not count: a variable can configure one beside them.
+      const configured = { adapter, sealedCredentials: null, organizationId: null };
+      const enabled = (await tx.installation.count({ where: configured })) === 0;
       const id = newId(this.#deps.clock.now());
       const row = { id, teamId: FIRST_TEAM, adapter, externalId, enabled };
       await tx.installation.createMany({ data: [row], skipDuplicates: true });

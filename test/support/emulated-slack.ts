@@ -93,7 +93,7 @@ export class EmulatedSlack {
   readonly oauth: SlackOauth;
   readonly #front: FrontServer;
   readonly #api: SlackApi;
-  readonly #workspaces: readonly SlackWorkspace[];
+  readonly #workspaces: SlackWorkspace[];
   readonly #files = new Map<string, { readonly mimetype: string; readonly bytes: Buffer }>();
   readonly #moved = new Map<string, string>();
   /** The events of the manifest. Undefined: all. */
@@ -103,8 +103,8 @@ export class EmulatedSlack {
   constructor(front: FrontServer, app: SlackApp, workspaces: readonly [SlackWorkspace, SlackWorkspace]) {
     const [main, other] = workspaces;
     this.#front = front;
-    this.#workspaces = workspaces;
-    this.#api = new SlackApi(workspaces);
+    this.#workspaces = [...workspaces];
+    this.#api = new SlackApi(this.#workspaces);
     this.apiUrl = `${front.url}/api/`;
     this.app = app;
     this.openid = new SlackOpenid(app);
@@ -126,6 +126,17 @@ export class EmulatedSlack {
 
   get botToken(): string {
     return this.workspace.botToken;
+  }
+
+  /** Starts another workspace with the app. */
+  async addWorkspace(teamId: string, domain: string, userName: string): Promise<SlackWorkspace> {
+    const baseUrl = `${this.#front.url}/${domain}`;
+    const workspace = await SlackWorkspace.start(
+      { teamId, domain, userNames: [userName], baseUrl },
+      this.app,
+    );
+    this.#workspaces.push(workspace);
+    return workspace;
   }
 
   /** The app is removed: its tokens in the workspace are refused. */
@@ -371,13 +382,13 @@ export class EmulatedSlack {
   }
 
   #workspaceOf(user: SlackUser): SlackWorkspace {
-    return user.teamId === this.otherWorkspace.teamId ? this.otherWorkspace : this.workspace;
+    return this.#workspaces.find(({ teamId }) => teamId === user.teamId) ?? this.workspace;
   }
 
   #workspaceOfEvent(event: events.SlackEvent): SlackWorkspace {
-    const { teamId } = this.otherWorkspace;
     const nested = asRecord(event.message ?? {});
-    return event.team === teamId || nested.team === teamId ? this.otherWorkspace : this.workspace;
+    const isOf = ({ teamId }: SlackWorkspace) => event.team === teamId || nested.team === teamId;
+    return this.#workspaces.find(isOf) ?? this.workspace;
   }
 }
 

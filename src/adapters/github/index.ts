@@ -67,9 +67,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
     traits: {
       source: "GITHUB_WEBHOOK",
       // The first event asks GitHub for the App's slug. Until then this is a default name.
-      get trigger() {
-        return identity.trigger;
-      },
+      trigger: () => identity.trigger,
       placeOf: reviewThreadOf,
       pace: PACE,
       coAuthorOf,

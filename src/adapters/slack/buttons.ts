@@ -8,6 +8,7 @@ import type { CardQuestion, TurnOfRun } from "../../core/model/threads/notice.ts
 import type { ButtonAction } from "../../core/ports/thread-adapter.ts";
 import type { ChoiceOption, ChoiceSearch } from "../../core/threads/inbox/environment-choice.ts";
 import { authorSubject } from "./addresses.ts";
+import { workspaceOf } from "./bolt-app.ts";
 import { defuseLine } from "./defuse.ts";
 
 const OPEN = "errand_open";
@@ -241,7 +242,6 @@ const MAX_OPTIONS = 100;
 const menuSchema = z.object({
   action_id: z.string(),
   value: z.string().default(""),
-  team: z.object({ id: z.string() }),
   user: z.object({ id: z.string() }),
 });
 
@@ -255,9 +255,9 @@ export async function menuOptions(
   if (!parsed.success || (requestId === undefined && parsed.data.action_id !== FORM_MENU)) {
     return [];
   }
-  const { team, user, value } = parsed.data;
-  const subject = authorSubject(team.id, user.id);
-  const who = { adapter: "slack", installation: team.id, subject };
+  const { user, value } = parsed.data;
+  const { teamId: installation } = workspaceOf(request);
+  const who = { adapter: "slack", installation, subject: authorSubject(installation, user.id) };
   const found = await search({ ...who, ...defined({ requestId }), query: value.trim() });
   return found
     .slice(0, MAX_OPTIONS)

@@ -7,6 +7,7 @@ import { parseRepositoryName } from "../../core/model/repositories/repository-na
 import type { RunConfig } from "../../core/model/runs/run.ts";
 import type { ReceivedEvent, Translation } from "../../core/ports/thread-adapter.ts";
 import { authorSubject, isDirect, permalinkOf, threadKeyOf } from "./addresses.ts";
+import { workspaceOf } from "./bolt-app.ts";
 import { callSlack } from "./client.ts";
 import { openDirect } from "./command.ts";
 import { refusalClassOf } from "./errors.ts";
@@ -34,7 +35,6 @@ const valueSchema = z.object({
   selected_option: z.object({ value: z.string() }).nullish(),
 });
 const submissionSchema = z.object({
-  team: z.object({ id: z.string() }),
   user: z.object({ id: z.string() }),
   view: z.object({
     id: z.string(),
@@ -62,10 +62,10 @@ export function problemsOf(body: unknown): Partial<Record<Field, string>> {
  * form again.
  */
 export function formEvent(body: unknown, raw: string): ReceivedEvent {
-  const { team, user, view } = submissionSchema.parse(body);
+  const { user, view } = submissionSchema.parse(body);
   const { channel, threadTs, ts } = view.private_metadata;
   const deliveryId = storable(`view/${view.id}`);
-  const ofPerson = `slack:command/${team.id}/${user.id}`;
+  const ofPerson = `slack:command/${workspaceOf(body).teamId}/${user.id}`;
   const orderingKey =
     ts === undefined ? ofPerson : orderingKeyOf({ channel, ts, thread_ts: threadTs }, deliveryId);
   const name = "view_submission";

@@ -17,6 +17,7 @@ import { WebhookArrivals } from "../webhook-route.ts";
 import { locationOf, parseReceipt, parseThreadKey, permalinkOf } from "./addresses.ts";
 import { partsOf } from "./answer-parts.ts";
 import { authorize } from "./authorize.ts";
+import { workspaceOf } from "./bolt-app.ts";
 import { menuOptions } from "./buttons.ts";
 import { slackChecks } from "./checks.ts";
 import { createClient } from "./client.ts";
@@ -104,9 +105,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       proposesChanges: true,
       isPublic,
       hasPrivateReplies: true,
-      get trigger() {
-        return workspaces.trigger;
-      },
+      trigger: (installation) => workspaces.trigger(installation),
     },
     translate: (event) => events.translate(event),
     authorize: async (message) => authorize((await of(message.installation)).client, message),
@@ -144,7 +143,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     answer: async (name, command) =>
       deps.answerCommand(await privateCommandOf(name, command, (await workspaces.of(command)).client)),
     openDirect: async (command) => directOf(command, (await workspaces.of(command)).client),
-    trigger: () => workspaces.trigger,
+    trigger: ({ teamId }) => workspaces.trigger(teamId),
     learnTrigger: async (command) => (await workspaces.of(command)).bot(),
     notInstalled: new NotInstalled({
       ...deps,
@@ -152,7 +151,10 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
       workspaces,
       installUrl: installs && (() => `${deps.publicUrl?.() ?? ""}/setup/slack/install`),
     }),
-    optionsOf: (request) => menuOptions(request, deps.searchChoices),
+    optionsOf: async (request) => {
+      const isInstalled = (await workspaces.find(workspaceOf(request))) !== undefined;
+      return isInstalled ? menuOptions(request, deps.searchChoices) : [];
+    },
     shown: new Views({ workspaces, views: deps.views }),
     linkPreviews: new LinkPreviews({ ...deps, workspaces }),
   });

@@ -28,8 +28,8 @@ const DIRECT_LIMIT_MS = 400;
 const ANSWER_LENGTH_MAX = 15_000;
 
 export interface IngestDeps extends ClientDeps {
-  /** How people address the bot. Before `learnTrigger`, it is the usual name. */
-  trigger(): string;
+  /** How people address the bot in the workspace. Before `learnTrigger`, it is the usual name. */
+  trigger(command: Pick<SlashCommand, "teamId">): string;
   learnTrigger(command: SlashCommand): Promise<unknown>;
   readonly log: Log;
   accept(event: ReceivedEvent): Promise<boolean>;
@@ -188,7 +188,7 @@ export class Ingest implements EventSink {
       return await inTime(this.#deps.shown.openForm({ teamId, userId, triggerId, origin: { channel } }));
     } catch (error) {
       this.#deps.log.warn("slack.form.not_opened", { error });
-      return helpText(this.#deps.trigger());
+      return helpText(this.#deps.trigger({ teamId }));
     }
   }
 
@@ -200,7 +200,7 @@ export class Ingest implements EventSink {
     }
     if (text.toLowerCase() === "help") {
       await this.#learnTrigger(command);
-      return helpText(this.#deps.trigger());
+      return helpText(this.#deps.trigger(command));
     }
     const notInstalled = await this.#deps.notInstalled.textFor(command);
     if (notInstalled !== undefined) {

@@ -30,7 +30,7 @@ export interface Opener extends WorkspaceAddress {
 }
 
 const id = z.object({ id: z.string() });
-const personSchema = z.object({ team: id, user: id, trigger_id: z.string() });
+const personSchema = z.object({ user: id, trigger_id: z.string() });
 const shortcutSchema = personSchema.extend({
   channel: id,
   action_ts: z.string().optional(),
@@ -95,8 +95,8 @@ export class Views {
   }
 
   async #openerOf(body: unknown): Promise<Opener> {
-    const { team, trigger_id: triggerId, user } = personSchema.parse(body);
-    const who = { ...workspaceOf(body), teamId: team.id, userId: user.id, triggerId };
+    const { trigger_id: triggerId, user } = personSchema.parse(body);
+    const who = { ...workspaceOf(body), userId: user.id, triggerId };
     const shortcut = shortcutSchema.safeParse(body).data;
     if (shortcut === undefined) {
       return { ...who, origin: {} };

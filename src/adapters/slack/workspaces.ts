@@ -52,7 +52,7 @@ export class Workspaces {
   readonly #deps: ClientDeps & { readonly tokens?: WorkspaceTokens };
   readonly #fixed: Workspace | undefined;
   readonly #known = new Map<string, Known>();
-  #botName: string | undefined;
+  readonly #botNames = new Map<string, string>();
 
   constructor(
     config: Pick<SlackConfig, "apiUrl" | "botToken">,
@@ -63,9 +63,9 @@ export class Workspaces {
     this.#fixed = config.botToken === undefined ? undefined : this.#open(config.botToken);
   }
 
-  /** How people address the bot, for help texts. Before any workspace is known, it is the usual name. */
-  get trigger(): string {
-    return `@${this.#botName ?? "errand"}`;
+  /** How people address the bot in the workspace, for help texts. Before Slack was asked, it is the usual name. */
+  trigger(teamId: string): string {
+    return `@${this.#botNames.get(teamId) ?? "errand"}`;
   }
 
   /** The workspace of `SLACK_BOT_TOKEN`, if no other one is installed. */
@@ -128,8 +128,11 @@ export class Workspaces {
     const identity = new BotIdentity(client);
     const bot = async () => {
       const found = await identity.get();
-      this.#botName = found.name ?? this.#botName;
-      return teamId === undefined ? found : { ...found, teamId };
+      const bot = { ...found, teamId: teamId ?? found.teamId };
+      if (bot.name !== undefined) {
+        this.#botNames.set(bot.teamId, bot.name);
+      }
+      return bot;
     };
     const isIn = membership(client, this.#deps.clock);
     return { client, botToken, posts: new Posts(client, { get: bot }), bot, isIn };

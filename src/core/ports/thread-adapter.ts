@@ -17,7 +17,7 @@ import type { RequestFile } from "../model/workspaces/input-file.ts";
  *   const client = new LinearClient(token);
  *   const adapter: ThreadAdapter = {
  *     name: "linear",
- *     traits: { source: "LINEAR", trigger: `@${botName}` },
+ *     traits: { source: "LINEAR", trigger: () => `@${botName}` },
  *     translate: async ({ body }) => translate(body, botName),
  *     authorize: async ({ author }) => ({ allowed: true, permission: "member", author }),
  *     deliver: async ({ id, notice, thread }) => client.comment(thread.key, render(notice), { id }),
@@ -68,8 +68,8 @@ export interface AdapterTraits {
   readonly proposesChanges?: true;
   /** A reply for one person is seen by nobody else. */
   readonly hasPrivateReplies?: true;
-  /** How users address the bot there, for help texts: `@errand`. */
-  readonly trigger: string;
+  /** How users address the bot in an installation, for help texts: `@errand`. */
+  trigger(installation: string): string;
   /**
    * Names the part of a thread in which a message stands and its answers belong, such as a review thread of a pull
    * request. Undefined: the thread as a whole.

@@ -204,6 +204,16 @@ describe("installing the app", () => {
     expect(await installations.isAny("slack")).toBe(false);
   });
 
+  test("the workspace of a variable is enabled with its first message, although another one was connected before", async () => {
+    await install({ workspace: slack.otherWorkspace }, their.cookie);
+    const grid = { workspace: slack.workspace, organization: ORGANIZATION };
+    await install(grid, their.cookie);
+    await mention(grid, "alice");
+
+    expect((await harness.storage.installations.ensure("slack", "T0VARIABLE")).enabled).toBe(true);
+    expect((await harness.storage.installations.ensure("slack", "T0STRANGER")).enabled).toBe(false);
+  });
+
   test("a workspace that was seen but is in use by nobody becomes that of the team", async () => {
     await harness.storage.installations.ensure("slack", "T0FIRST");
     await harness.storage.installations.ensure("slack", slack.otherWorkspace.teamId);

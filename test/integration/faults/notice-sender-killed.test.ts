@@ -169,7 +169,7 @@ class MortalProcess {
         fetch: (input, init) => this.#call(() => loopbackOnlyFetch(input, init as RequestInit)),
       },
     );
-    return { ...adapter, traits: { source: "SLACK", trigger: "@errand" } };
+    return { ...adapter, traits: { source: "SLACK", trigger: () => "@errand" } };
   }
 
   #mortal(outbox: OutboxStore): OutboxStore {

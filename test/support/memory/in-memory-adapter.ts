@@ -37,7 +37,7 @@ export interface DeliverFault {
 /** An outside conversation system that is only a map. Its events are inbound messages as JSON. */
 export class InMemoryAdapter implements ThreadAdapter {
   readonly name = "memory";
-  traits: AdapterTraits = { source: "API", showsActivity: true, trigger: "@errand" };
+  traits: AdapterTraits = { source: "API", showsActivity: true, trigger: () => "@errand" };
   /** The users with their roles. Other users have none. */
   readonly roles = new Map<string, readonly Role[]>();
   /** The users without permission, with the reasons that they get. */

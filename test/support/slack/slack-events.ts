@@ -19,6 +19,8 @@ export interface EnvelopeOptions {
   readonly eventTime?: number | undefined;
   /** The workspace that shares the channel with others. */
   readonly sharedBy?: SlackWorkspace | undefined;
+  /** The organization of the workspace, in which the app is installed as a whole. */
+  readonly organizationId?: string | undefined;
 }
 
 /** Deprecated by Slack but still sent in every payload. */
@@ -116,7 +118,7 @@ export function eventEnvelope(
   workspace: SlackWorkspace,
   app: SlackApp,
   event: SlackEvent,
-  { eventId, eventTime, sharedBy }: EnvelopeOptions,
+  { eventId, eventTime, organizationId, sharedBy }: EnvelopeOptions,
 ): JsonRecord {
   return {
     token: VERIFICATION_TOKEN,
@@ -128,13 +130,14 @@ export function eventEnvelope(
     type: "event_callback",
     event_id: eventId ?? `Ev${randomBytes(5).toString("hex").toUpperCase()}`,
     event_time: eventTime ?? Math.floor(Date.now() / 1_000),
+    ...(organizationId !== undefined && { enterprise_id: organizationId }),
     authorizations: [
       {
-        enterprise_id: null,
-        team_id: workspace.teamId,
+        enterprise_id: organizationId ?? null,
+        team_id: organizationId === undefined ? workspace.teamId : null,
         user_id: workspace.botUserId,
         is_bot: true,
-        is_enterprise_install: false,
+        is_enterprise_install: organizationId !== undefined,
       },
     ],
     is_ext_shared_channel: sharedBy !== undefined,

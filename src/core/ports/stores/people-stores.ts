@@ -99,7 +99,8 @@ export interface AdministratorKeys {
 export interface InstallationStore {
   /**
    * The installation, created for the first team on its first message. The first installation of an adapter is
-   * enabled. Others start disabled, because a stranger's installation would use the team's secrets.
+   * enabled, beside those that administrators have connected. Others start disabled, because a stranger's installation
+   * would use the team's secrets.
    */
   ensure(adapter: string, externalId: string): Promise<Installation>;
   /** The installations of the team, or all of them. Oldest first. */

@@ -18,6 +18,7 @@ import {
   type MessageContext,
   requestOriginOf,
   resultOf,
+  triggerIn,
 } from "./message-context.ts";
 import {
   complete,
@@ -154,7 +155,7 @@ function isByOther({ message, reportedRun, thread: { participants = [], runId } 
  * else a principal, and the platform is not asked about its author.
  */
 async function ignoreReply(context: MessageContext, deps: InboxDeps): Promise<Disposition | undefined> {
-  const { adapter, thread } = context;
+  const { thread } = context;
   if (isByOther(context)) {
     const reason = "A reply of a user who does not take part in the run.";
     return ignore(context, reason, deps, await stopRefusal(context, deps));
@@ -166,7 +167,7 @@ async function ignoreReply(context: MessageContext, deps: InboxDeps): Promise<Di
   if (thread.verbosity === "quiet") {
     return ignore(context, reason, deps);
   }
-  const text = `Others write here too, so I take only messages that mention me: \`${adapter.traits.trigger} …\`.`;
+  const text = `Others write here too, so I take only messages that mention me: \`${triggerIn(context)} …\`.`;
   const notices = [replyNotice(context, text, true)];
   return ignore(context, reason, deps, { thread, notices, once: `mention-needed ${thread.id}` });
 }
@@ -187,7 +188,7 @@ async function stopRefusal(
   }
   const text =
     "I did not stop the run: only the people who take part in it and administrators may. " +
-    `An administrator writes \`${adapter.traits.trigger} stop\`.`;
+    `An administrator writes \`${triggerIn(context)} stop\`.`;
   const once = `stop-refused ${thread.id} ${message.author.subject}`;
   return { thread, notices: [replyNotice(context, text, true)], once };
 }

@@ -92,7 +92,10 @@ export async function searchChoices(
   if (asker === undefined) {
     return [];
   }
-  const { teamId } = await storage.installations.ensure(name, externalId);
+  const { enabled, teamId } = await storage.installations.ensure(name, externalId);
+  if (!enabled) {
+    return [];
+  }
   const author = await findPrincipal(teamId, asker, storage);
   const isAuthor = subject === asker;
   const searcher = isAuthor ? author : await findPrincipal(teamId, subject, storage);

@@ -20,6 +20,7 @@ import {
   type MessageContext,
   requestOriginOf,
   resultOf,
+  triggerIn,
 } from "./message-context.ts";
 import { complete, completing, endedNotice, reply, replyNotice, replyWith } from "./message-results.ts";
 import { helpText, parseCommand } from "./parse-command.ts";
@@ -27,7 +28,7 @@ import { retryRun, startRun } from "./start-run.ts";
 
 /** Does what an authorized message asks for. Each branch stores the event's result in the same transaction. */
 export async function executeCommand(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
-  const { adapter, message } = context;
+  const { message } = context;
   if (message.buttonAction !== undefined) {
     return applyButton(context, message.buttonAction, deps);
   }
@@ -38,7 +39,7 @@ export async function executeCommand(context: AuthorizedContext, deps: InboxDeps
     case "status":
       return reply(context, deps, await runStatusText(context, deps));
     case "help":
-      return reply(context, deps, helpText(adapter.traits.trigger));
+      return reply(context, deps, helpText(triggerIn(context)));
     case "new":
       return startRun(context, deps, command.prompt);
     case "retry":
@@ -220,8 +221,8 @@ async function runStatusText(context: AuthorizedContext, { runs, storage }: Inbo
 
 const UNDECIDED = "A request here waits until its author or an administrator chooses where I should work.";
 
-function noRunText({ adapter }: MessageContext): string {
-  return `There is no run here yet. \`${adapter.traits.trigger} <task>\` starts one.`;
+function noRunText(context: MessageContext): string {
+  return `There is no run here yet. \`${triggerIn(context)} <task>\` starts one.`;
 }
 
 function currentRun({ thread }: MessageContext): Run["id"] {

@@ -129,6 +129,11 @@ export async function findThread(
   return known ?? { id: newId(clock.now()), adapter, installation, key };
 }
 
+/** How people address the bot where the message was written. */
+export function triggerIn({ adapter, message }: Pick<MessageContext, "adapter" | "message">): string {
+  return adapter.traits.trigger(message.installation);
+}
+
 /** Where the message comes from, as policies and routing rules match it. */
 export function requestOriginOf({
   adapter,

@@ -240,7 +240,7 @@ describe("translating", () => {
 
     await expect(fresh.adapter.translate(storedEvent(written))).rejects.toMatchObject({ retryable: true });
     expect((await inboundMessageOf(fresh, written)).text).toBe("hello");
-    expect(fresh.adapter.traits.trigger).toBe("@errand");
+    expect(fresh.adapter.traits.trigger("")).toBe("@errand");
   });
 });
 

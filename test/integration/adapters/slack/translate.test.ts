@@ -60,11 +60,11 @@ describe("translate", () => {
         ? Response.json({ ...asRecord(await answer.json()), user: "ada" })
         : answer;
     };
-    expect(fixture.adapter.traits.trigger).toBe("@errand");
+    expect(fixture.adapter.traits.trigger(fixture.slack.teamId)).toBe("@errand");
 
     await fixture.mentioned();
 
-    expect(fixture.adapter.traits.trigger).toBe("@ada");
+    expect(fixture.adapter.traits.trigger(fixture.slack.teamId)).toBe("@ada");
   });
 
   test("a message of the bot itself is ignored", async () => {

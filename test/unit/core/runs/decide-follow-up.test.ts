@@ -74,7 +74,7 @@ describe("a follow-up", () => {
     ["the end of the run", (edit: RunEdit) => edit.moveTo("CANCELLED", {}), "It is no longer open."],
   ])("after %s, a question has no buttons where it had some", (_what, decide, end) => {
     const runId = newId<RunId>(new Date());
-    const traits = { source: "SLACK", trigger: "@e" } as const;
+    const traits = { source: "SLACK", trigger: () => "@e" } as const;
     const asking = new Map<string, AdapterTraits>([
       ["chat", { ...traits, asksForEnvironment: true as const }],
       ["forge", traits],

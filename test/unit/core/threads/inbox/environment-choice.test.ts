@@ -222,6 +222,10 @@ describe("where a request is worked on", () => {
     await harness.storage.people.put({ ...principal, administrator: true });
     expect(await found("", bob)).toEqual(all);
     expect(await found("", { installation: "elsewhere" })).toEqual([]);
+    const here = await harness.storage.installations.ensure("memory", "here");
+    await harness.storage.installations.update({ ...here, enabled: false });
+    expect(await found("")).toEqual([]);
+    await harness.storage.installations.update(here);
 
     await choose({ environmentId: "backend" });
     expect(await found("")).toEqual([]);
