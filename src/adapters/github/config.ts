@@ -12,11 +12,14 @@ const appId = z
   .regex(/^\d+$/, "must be the numeric id of the App, such as 123456")
   .transform(Number);
 
-/** A PEM. Line breaks may be written as `\n`, for files that cannot hold them. */
+/** A PEM, in each form in which people pass it on. */
 const privateKey = z
   .string()
-  .transform((pem) => pem.replaceAll("\\n", "\n").trim())
-  .refine(isPrivateKey, "must be a private key in PEM form, with its line breaks or with \\n for each");
+  .transform(pemOf)
+  .refine(
+    isPrivateKey,
+    "must be the App's private key without a passphrase: the content of the .pem file with its line breaks, in one line with \\n or a space for each, or in base64; quotes around it are allowed",
+  );
 
 const secrets = z
   .string()
@@ -63,7 +66,8 @@ export const githubVariableDocs = {
   GITHUB_APP_PRIVATE_KEY: {
     group: "GitHub",
     default: "(GitHub is off)",
-    description: "The App's private key in PEM form. Line breaks may be written as `\\n`.",
+    description:
+      "The App's private key: the content of its PEM file, also in one line with `\\n` for each line break, or in base64.",
     secret: true,
   },
   GITHUB_WEBHOOK_SECRET: {
@@ -170,6 +174,20 @@ function isOfApi(text: string): boolean {
     return false;
   }
   return url.pathname !== "/" || /^(api\.|127\.|localhost$|\[::1\]$)/.test(url.hostname);
+}
+
+const PEM = /^(-----BEGIN [A-Z ]+-----)([\s\S]+)(-----END [A-Z ]+-----)$/;
+
+/** The key with a line break wherever one was replaced by `\n` or a space. Also reads base64 of the whole file. */
+function pemOf(text: string): string {
+  const bare = text.trim().replace(/^(["'])([\s\S]*)\1$/, "$2");
+  const decoded = bare.includes("-----") ? bare : Buffer.from(bare, "base64").toString();
+  const lines = decoded
+    .replaceAll(/\\r|\r/g, "")
+    .replaceAll("\\n", "\n")
+    .trim();
+  const [, begin, body = "", end] = PEM.exec(lines) ?? [];
+  return begin === undefined ? lines : [begin, ...body.trim().split(/\s+/), end].join("\n");
 }
 
 function isPrivateKey(pem: string): boolean {

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { readGithubConfig } from "../../../../src/adapters/github/config.ts";
 
@@ -46,6 +46,47 @@ describe("the configuration of GitHub", () => {
       apiUrl: "https://ghes.example/api/v3",
       botName: "helper",
     });
+  });
+
+  test.each([
+    ["with line breaks", privateKey],
+    ["with Windows line breaks", privateKey.replaceAll("\n", "\r\n")],
+    ["with \\n for each", privateKey.replaceAll("\n", "\\n")],
+    ["with \\r\\n for each", privateKey.replaceAll("\n", "\\r\\n")],
+    ["with a space for each", privateKey.trim().replaceAll("\n", " ")],
+    ["in double quotes", `"${privateKey.replaceAll("\n", "\\n")}"`],
+    ["in single quotes with line breaks", `'${privateKey}'`],
+    ["in base64", Buffer.from(privateKey).toString("base64")],
+    ["in base64 of several lines", Buffer.from(privateKey).toString("base64").replaceAll(/.{64}/g, "$&\n")],
+    [
+      "in quoted base64 of one line",
+      `"${Buffer.from(privateKey.replaceAll("\n", "\\n")).toString("base64")}"`,
+    ],
+  ])("the private key of the App is read %s", (_, value) => {
+    const { config, problems } = readGithubConfig({ ...FULL, GITHUB_APP_PRIVATE_KEY: value });
+
+    expect(problems).toEqual([]);
+    expect(config?.privateKey).toBe(privateKey.trim());
+  });
+
+  const publicKey = createPublicKey(privateKey).export({ type: "spki", format: "pem" }).toString();
+  const locked = createPrivateKey(privateKey).export({
+    ...{ type: "pkcs8", format: "pem" },
+    ...{ cipher: "aes-256-cbc", passphrase: "x" },
+  });
+  test.each([
+    ["a public key", publicKey],
+    ["a key with a passphrase", locked.toString()],
+    ["half a key", privateKey.slice(0, 400)],
+    ["the path of the file", "/etc/errand/app.private-key.pem"],
+    ["base64 of something else", Buffer.from("hello").toString("base64")],
+  ])("%s is refused with the forms that work, and without the value", (_, value) => {
+    const { problems } = readGithubConfig({ ...FULL, GITHUB_APP_PRIVATE_KEY: value });
+
+    expect(problems).toEqual([
+      expect.stringMatching(/^GITHUB_APP_PRIVATE_KEY: must be .*with \\n or a space.*base64/),
+    ]);
+    expect(problems.join()).not.toContain(value.slice(0, 60));
   });
 
   test("a client id and its secret switch the sign-in on, and neither does so alone", () => {
