@@ -2,6 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Acknowledged, auditAfterKills, type SettingChange } from "../../support/kill-audit.ts";
 import { type PostgresServer, startPostgresServer } from "../../support/postgres-server.ts";
+import { slashCommandForm } from "../../support/slack/slack-events.ts";
+import { sendSlackForm } from "../../support/slack/slack-sender.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { FaultHarness, type Worker } from "./fault-harness.ts";
 
@@ -11,6 +13,7 @@ const RUNS_WITH_FOLLOW_UPS = 10;
 const FOLLOW_UPS_EACH = 2;
 const CANCELS = 10;
 const EVENTS = 20;
+const COMMANDS = 10;
 /** Environments that are created and renamed. Every second one is then deleted. */
 const ENVIRONMENTS = 10;
 /** The longest pause before a kill. The other processes work meanwhile. */
@@ -70,7 +73,7 @@ test(`${KILLS} kills lose, double, block and reorder nothing (seed ${seed})`, {
   await waitFor(isClean, { what: "a clean audit", timeoutMs: END_MS, everyMs: 500 }).catch(() => undefined);
   expect(violations).toEqual([]);
   expect([done.prompts.length, done.followUps.length]).toEqual([
-    CREATES,
+    CREATES + COMMANDS,
     RUNS_WITH_FOLLOW_UPS * FOLLOW_UPS_EACH,
   ]);
   expect([done.cancelled.length, done.deliveryIds.length]).toEqual([CANCELS, EVENTS]);
@@ -107,8 +110,9 @@ function allRequests(): readonly (() => Promise<void>)[] {
     }
   });
   const events = Array.from({ length: EVENTS }, (_, index) => () => mention(index));
+  const commands = Array.from({ length: COMMANDS }, (_, index) => () => command(index));
   const settings = Array.from({ length: ENVIRONMENTS }, (_, index) => () => changeSettings(index));
-  return [...creates, ...events, ...settings];
+  return [...creates, ...events, ...commands, ...settings];
 }
 
 async function create(prompt: string): Promise<string> {
@@ -181,6 +185,21 @@ async function mention(index: number): Promise<void> {
     (await slack.sendEvent(`${api.url}/webhooks/slack`, appMention, { eventId })).ok;
   await waitFor(deliver, { what: "an acknowledgement", timeoutMs: ANSWER_MS, everyMs: 200 });
   done.deliveryIds.push(eventId);
+}
+
+/** Sends a command until it is acknowledged. */
+async function command(index: number): Promise<void> {
+  const { alice: user, app, dialogs, signingSecret, workspace } = harness.slack;
+  const prompt = `say command ${index}`;
+  const triggerId = dialogs.newTrigger(user);
+  const facts = { channel: "work", command: "/errand", text: `env=none ${prompt}`, triggerId, user };
+  const form = slashCommandForm(workspace, app, facts, "http://127.0.0.1:9/response");
+  const deliver = async () => {
+    const answer = await sendSlackForm(`${api.url}/webhooks/slack`, form, { signingSecret });
+    return answer.ok && (await answer.text()).includes("I will do it");
+  };
+  await waitFor(deliver, { what: "an acknowledgement", timeoutMs: ANSWER_MS, everyMs: 200 });
+  done.prompts.push(prompt);
 }
 
 function shuffled<T>(items: readonly T[], random: () => number): readonly T[] {
