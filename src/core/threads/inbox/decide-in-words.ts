@@ -4,7 +4,7 @@ import { splitText } from "../../model/threads/own-words.ts";
 import type { Disposition } from "../../ports/stores/inbox-store.ts";
 import type { RunAggregate } from "../../ports/stores/run-store.ts";
 import { approvalsOn } from "../../runs/notice-writer.ts";
-import type { AuthorizedContext, InboxDeps } from "./message-context.ts";
+import { type AuthorizedContext, type InboxDeps, triggerIn } from "./message-context.ts";
 import { completing, reply, replyWith } from "./message-results.ts";
 
 const WORDS = /^(approve|reject)(?:\s+#?(\d{1,4}))?\s*[.!]*$/i;
@@ -31,7 +31,7 @@ export async function decideInWords(
   if (open.length === 0 || run.permission !== undefined) {
     return undefined;
   }
-  const { trigger } = context.adapter.traits;
+  const trigger = triggerIn(context);
   if (chosen === undefined) {
     const list = open.map(({ text = "(private)" }, index) => `${index + 1}. ${titleFrom(text)}`);
     return reply(
