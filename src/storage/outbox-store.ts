@@ -130,6 +130,15 @@ export class PrismaOutboxStore implements OutboxStore {
     });
   }
 
+  async dropped(deliveryId: string): Promise<void> {
+    await this.#deps.database.query((client) =>
+      client.outboxDelivery.updateMany({
+        where: { uid: deliveryId, state: "waiting" },
+        data: { state: "replaced" },
+      }),
+    );
+  }
+
   async #postpone(
     tx: Tx,
     { id, threadId }: { readonly id: bigint; readonly threadId: string },

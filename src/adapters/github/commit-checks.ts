@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import { AppError } from "../../core/basics/errors.ts";
+import { AppError, plainMessage } from "../../core/basics/errors.ts";
 import type { GithubCall } from "./client.ts";
 
 /** The App whose checks are jobs of GitHub Actions. */
@@ -114,6 +114,6 @@ async function unlessRefused(what: string, read: Promise<readonly CommitCheck[]>
     if (!isRefused) {
       throw error;
     }
-    return { checks: [], unread: [`I could not read the ${what}. ${error.message}`] };
+    return { checks: [], unread: [`I could not read the ${what}. ${plainMessage(error)}`] };
   }
 }

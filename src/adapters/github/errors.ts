@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError, type ErrorCode, Misconfigured } from "../../core/basics/errors.ts";
 
 /** The wait that GitHub advises for a secondary limit without a time. */
@@ -29,12 +30,16 @@ export function toAppError(error: unknown, route: string): AppError {
   }
   const failure = failureOf(error);
   if (!failure) {
+    const plain = "GitHub could not be reached.";
     return new AppError("resource_unavailable", `GitHub could not be reached for ${route}.`, {
       cause: error,
+      plain,
     });
   }
   const { said, status } = failure;
-  const words = said === undefined ? {} : { said };
+  const [line] = said?.split("\n") ?? [];
+  const plain = `GitHub answered ${status}${line === undefined ? "." : `: ${line}`}`;
+  const words = defined({ plain, said });
   const message = `GitHub answered ${status} to ${route}: ${failure.message}`;
   const retryAfterMs = waitOf(failure);
   if (status >= 500 || BUSY.has(status) || retryAfterMs !== undefined) {
@@ -43,12 +48,15 @@ export function toAppError(error: unknown, route: string): AppError {
   }
   // The key is being replaced, or a token was revoked. An operator can repair it before the retry.
   if (status === 401) {
-    return new Misconfigured("authentication_required", message, { cause: error, remedy: KEY_REMEDY });
+    return new Misconfigured("authentication_required", message, { cause: error, plain, remedy: KEY_REMEDY });
   }
-  const { code, remedy } = refusalOf(failure);
-  const help = remedy === undefined ? {} : { remedy };
-  return new AppError(code, message, { cause: error, retryable: false, ...help, ...words });
+  const { code, isOfPlace, remedy } = refusalOf(failure);
+  const options = { cause: error, retryable: false, ...defined({ remedy }), ...words };
+  return isOfPlace ? new PlaceRefused(code, message, options) : new AppError(code, message, options);
 }
+
+/** GitHub takes nothing at this place, whatever is posted, until a person changes that: it is locked, or gone. */
+export class PlaceRefused extends AppError {}
 
 /** A redirect that was not followed: an issue that was transferred, a repository that was just renamed. */
 export class MovedError extends AppError {
@@ -59,6 +67,7 @@ export class MovedError extends AppError {
     const isForGood = status === 301 || status === 308;
     super("resource_not_found", `GitHub answered ${status} to ${route}: it has moved.`, {
       retryable: !isForGood,
+      plain: "It has moved on GitHub.",
       remedy: "Ask again in its new place, if the App is installed there.",
     });
     const [, id] = /\/repositories\/(\d{1,15})(?:\/|$)/.exec(location) ?? [];
@@ -73,6 +82,8 @@ interface Refusal {
   readonly code: ErrorCode;
   /** What a person can do about it. */
   readonly remedy?: string;
+  /** As `PlaceRefused`. */
+  readonly isOfPlace?: true;
 }
 
 const MISSING_PERMISSION: Refusal = {
@@ -90,12 +101,27 @@ const REFUSALS: readonly Refusal[] = [
     code: "not_authorized",
     remedy: "The owner of the account resumes the App under Settings → GitHub Apps.",
   },
-  { status: 403, words: /archived/i, code: "not_authorized", remedy: "Unarchive the repository." },
   {
     status: 403,
-    words: /locked/i,
+    words: /archived/i,
+    code: "not_authorized",
+    remedy: "Unarchive the repository.",
+    isOfPlace: true,
+  },
+  {
+    status: 403,
+    words: /\b(?:locked|unlock)\b/i,
     code: "not_authorized",
     remedy: "Unlock the conversation, or ask in another one.",
+    isOfPlace: true,
+  },
+  {
+    status: 403,
+    words: /\bblocked\b|interaction limit|limited (?:to|the ability)/i,
+    code: "not_authorized",
+    remedy:
+      "The owner of the repository unblocks the App, or ends the limit of interactions under Settings → Moderation.",
+    isOfPlace: true,
   },
   MISSING_PERMISSION,
   { status: 403, code: "not_authorized" },
@@ -109,11 +135,13 @@ const REFUSALS: readonly Refusal[] = [
     code: "resource_not_found",
     remedy:
       "The issue was deleted, or the repository has no issues. Switch them on, or ask in another place.",
+    isOfPlace: true,
   },
   {
     status: 451,
     code: "not_authorized",
     remedy: "GitHub blocks the repository for legal reasons. Ask its owner.",
+    isOfPlace: true,
   },
 ];
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import { AppError } from "../../core/basics/errors.ts";
+import { AppError, plainMessage } from "../../core/basics/errors.ts";
 import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/ports/thread-adapter.ts";
 import { parseMessageRef } from "./addresses.ts";
 import type { GithubCall, GithubClient } from "./client.ts";
@@ -47,7 +47,7 @@ interface GatherDeps {
   readonly readTail: ReadTail;
 }
 
-/** A part of the context. The reason stands in `unread` if GitHub does not give it. */
+/** A part of the context. The reason stands in `gaps` if GitHub does not give it. */
 interface Part {
   readonly name: string;
   read(): Promise<string>;
@@ -113,7 +113,7 @@ async function pullRequest(
     { name: "the checks", read: async () => checkTexts(failing((await all).checks)) },
   ]);
   const { checks, unread } = await all.catch(() => ({ checks: [], unread: [] }));
-  return [...parts, { unread }, ...(await readAll(logParts(failing(checks), logOf)))];
+  return [...parts, { gaps: unread }, ...(await readAll(logParts(failing(checks), logOf)))];
 }
 
 function readAll(parts: readonly Part[]): Promise<readonly GatheredContext[]> {
@@ -127,16 +127,16 @@ async function readPart({ name, read }: Part): Promise<GatheredContext> {
     if (!(error instanceof AppError)) {
       throw error;
     }
-    return { unread: [`I could not read ${name}. ${error.message}`] };
+    return { gaps: [`I could not read ${name}. ${plainMessage(error)}`] };
   }
 }
 
 function joined(parts: readonly GatheredContext[]): GatheredContext {
   const context = parts.flatMap((part) => part.context || []).join("\n\n");
-  const unread = parts.flatMap((part) => part.unread ?? []);
+  const gaps = parts.flatMap((part) => part.gaps ?? []);
   return defined({
     context: context === "" ? undefined : context,
-    unread: unread.length === 0 ? undefined : unread,
+    gaps: gaps.length === 0 ? undefined : gaps,
   });
 }
 

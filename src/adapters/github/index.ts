@@ -23,6 +23,7 @@ import { PACE } from "./pace.ts";
 import { Posts } from "./posts.ts";
 import { coAuthorOf } from "./provenance.ts";
 import { openPullRequests } from "./pull-requests.ts";
+import { RefusedPlaces } from "./refused-places.ts";
 import { inspect, REPORT_EVENT, type ReportDeps, reportsIn } from "./reports.ts";
 import { GithubRepositories, RepositoryNames } from "./repositories.ts";
 import { githubSignIn } from "./sign-in.ts";
@@ -61,7 +62,9 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
   const posts = new Posts(client, identity);
   const now = deps.now ?? Date.now;
   const names = new RepositoryNames(client, now);
-  const events = storedEvents({ client, identity, names });
+  const refused = new RefusedPlaces(now);
+  const reads = { client, identity, names };
+  const events = storedEvents(reads);
   const adapter: ThreadAdapter = {
     name: "github",
     traits: {
@@ -74,19 +77,25 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       // Everyone who may read a repository reads its threads, and outside collaborators may.
       isPublic: () => true,
     },
-    translate: async (event) =>
+    translate: async (event) => {
       // An event that this adapter made itself has no name of GitHub's.
-      (event.name === REPORT_EVENT && (await reportsIn(event, { client, identity, names }))) ||
-      events.translate(event),
-    authorize: (message) => authorize(message, { client, identity, names }),
-    inspect: (report, run) => inspect(report, run, { client, identity, names }),
+      const report = event.name === REPORT_EVENT ? await reportsIn(event, reads) : undefined;
+      const translation = report ?? (await events.translate(event));
+      if (translation.kind === "message") {
+        refused.forget(translation.message);
+      }
+      return translation;
+    },
+    authorize: (message) => authorize(message, reads),
+    inspect: (report, run) => inspect(report, run, reads),
     mayWrite: (message, repository) => mayWrite(message, repository, { client }),
     gather: async (message, about) =>
       about.isEdit === true ? {} : gather(message, { ...about, client, names, readTail: deps.readTail }),
     deliver: async (delivery) => {
-      const name = await identity.name();
-      return deliver(delivery, { client, names, posts, trigger: `@${name}` });
+      const trigger = `@${await identity.name()}`;
+      return refused.watch(delivery, () => deliver(delivery, { client, names, posts, trigger }));
     },
+    refuses: (delivery) => refused.refuses(delivery),
     permalinkOf: async (_thread, receipt) => parseReceipt(receipt).url,
   };
   const { accept, log } = deps;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AppError } from "../../core/basics/errors.ts";
+import { AppError, plainMessage } from "../../core/basics/errors.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
 import type { Run } from "../../core/model/runs/run.ts";
 import type {
@@ -92,9 +92,9 @@ export async function reportsIn(event: InboxEvent, deps: ReportDeps): Promise<Tr
     case "check_suite":
       return ofCheckSuite(event, payload);
     case "status":
-      return ofStatus(event, payload, deps);
+      return unlessRefused(ofStatus(event, payload, deps), ignored);
     case "push":
-      return ofPush(event, payload, deps);
+      return unlessRefused(ofPush(event, payload, deps), ignored);
     case REPORT_EVENT:
       return reportOf(read(reportSchema, payload));
     case "pull_request": {
@@ -104,6 +104,30 @@ export async function reportsIn(event: InboxEvent, deps: ReportDeps): Promise<Tr
     default:
       return undefined;
   }
+}
+
+/**
+ * What GitHub refuses for good concerns nobody who waits: the installation belongs to another program, or the repository
+ * is gone.
+ */
+async function unlessRefused<Value>(
+  reading: Promise<Value>,
+  instead: (reason: string) => Value,
+): Promise<Value> {
+  try {
+    return await reading;
+  } catch (error) {
+    const isRefused =
+      error instanceof AppError && (error.code === "not_authorized" || error.code === "resource_not_found");
+    if (!isRefused || error.retryable) {
+      throw error;
+    }
+    return instead(plainMessage(error));
+  }
+}
+
+function ignored(reason: string): Translation {
+  return { kind: "ignored", reason };
 }
 
 function read<Value>(schema: z.ZodType<Value>, value: unknown): Value {
@@ -141,7 +165,7 @@ async function ofPush(event: InboxEvent, payload: unknown, deps: ReportDeps): Pr
   const { deleted, ref, ...about } = read(pushSchema, payload);
   const base = /^refs\/heads\/(.+)$/.exec(ref)?.[1];
   if (base === undefined || deleted === true || isOwnBranch(base)) {
-    return { kind: "ignored", reason: "No pull request goes into this branch." };
+    return ignored("No pull request goes into this branch.");
   }
   const pulls = await ownPulls(about, deps, {
     route: "GET /repos/{owner}/{repo}/pulls",
@@ -198,7 +222,15 @@ function reportOf({ installation: { id }, ...findings }: Report): Translation {
  * Asks GitHub what is true now, because an event may be old. A pull request that another account opened is that
  * account's, also if a run works in it.
  */
-export async function inspect(
+export function inspect(
+  report: WorkReport,
+  run: Pick<Run, "provenance">,
+  deps: ReportDeps,
+): Promise<InboundMessage | string> {
+  return unlessRefused<InboundMessage | string>(inspectNow(report, run, deps), (reason) => reason);
+}
+
+async function inspectNow(
   report: WorkReport,
   { provenance }: Pick<Run, "provenance">,
   deps: ReportDeps,

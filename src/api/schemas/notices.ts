@@ -23,7 +23,7 @@ const NoticeState = z.enum(NOTICE_STATES).meta({
   id: "NoticeState",
   description:
     "`pending`: it waits or is tried again. `delivered`: the thread shows it. `replaced`: a newer card was shown " +
-    "instead. `dead`: it was given up.",
+    "instead, or it could not be shown and nobody needs it any more. `dead`: it was given up.",
   examples: ["delivered"],
 });
 

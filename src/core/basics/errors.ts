@@ -48,6 +48,8 @@ export interface ErrorOptions {
   readonly issues?: readonly { readonly path: string; readonly message: string }[];
   /** What the outside system said, in its own words. */
   readonly said?: string;
+  /** The message for people who do not know the calls of the outside system. Default: the message. */
+  readonly plain?: string;
   /** The name of the policy that refused. */
   readonly policyName?: string;
   /** The provider that refused or whose key is missing, for example `openai`. */
@@ -96,6 +98,11 @@ export class Misconfigured extends AppError {
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(code, message, { ...options, retryable: true });
   }
+}
+
+/** What happened, without the call that failed. */
+export function plainMessage({ message, options: { plain } }: AppError): string {
+  return plain ?? message;
 }
 
 /** What happened, and what a person can do about it. */

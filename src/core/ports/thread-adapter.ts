@@ -54,6 +54,8 @@ export interface ThreadAdapter {
    * names a time, `retryAfterMs`.
    */
   deliver(delivery: Delivery): Promise<Receipt>;
+  /** Whether the platform has just refused a post there for good, so that this notice is left out. */
+  refuses?(delivery: Delivery): boolean;
   /** The address of a shown notice for people, if the adapter can build one without asking the platform. */
   permalinkOf?(thread: Delivery["thread"], receipt: Receipt): Promise<string | undefined>;
 }
@@ -229,8 +231,10 @@ export interface GatheredContext {
    * their owners' text: one line each.
    */
   readonly names?: ReadonlyMap<string, string>;
-  /** What was not read, and why: one sentence each, for the author and the agent. */
+  /** What was not read, and why: one sentence each, for the author in the thread and the agent. */
   readonly unread?: readonly string[];
+  /** The same for the agent and the page of the run, because the author can do nothing about it. */
+  readonly gaps?: readonly string[];
 }
 
 /** A person chose where a request is to be worked on. */

@@ -16,6 +16,8 @@ export interface TransactionExtras {
   readonly binding?: ThreadBinding;
   /** Posted to the thread `threadId` only. */
   readonly threadNotices?: { readonly threadId: string; readonly notices: readonly Notice[] };
+  /** Shown on the page of the run. */
+  readonly warnings?: readonly string[] | undefined;
   /** If the change queues the run, the work begins this much later. */
   readonly startAfterMs?: number | undefined;
   /** The API key of the caller. If it was revoked, nothing is stored. */
@@ -48,6 +50,9 @@ export function addExtras(
     edit.bind(binding);
   }
   edit.startAfter(startAfterMs);
+  for (const warning of extras.warnings ?? []) {
+    edit.warn(warning);
+  }
   const { noticesFor, threadNotices } = extras;
   for (const notice of [...(threadNotices?.notices ?? []), ...(noticesFor?.(effect, edit.run) ?? [])]) {
     edit.notices.post(notice, threadNotices?.threadId);

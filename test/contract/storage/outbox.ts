@@ -198,6 +198,20 @@ export function describeOutbox(harness: () => StorageHarness): void {
       expect(await deliverAll(harness(), thread.id)).toEqual(said.slice(1));
     });
 
+    test("a delivery that is dropped is neither sent nor given up, and the next one is taken", async () => {
+      const { noticeLog, outbox } = harness().storage;
+      const { said, thread } = await aThreadWith(harness(), [aReply("one"), aReply("two")]);
+      const first = await take(harness(), thread.id);
+      const { adapter, key: threadKey } = thread;
+
+      await outbox.dropped(first.id);
+      await outbox.dropped(first.id);
+
+      expect(await noticeLog.listDead(7)).not.toContainEqual(expect.objectContaining({ adapter, threadKey }));
+      expect(await deliverAll(harness(), thread.id)).toEqual(said.slice(1));
+      await outbox.dropped(first.id);
+    });
+
     test("the card after one that was given up is marked as possibly shown", async () => {
       const { outbox } = harness().storage;
       const { run, thread } = await aThreadWith(harness(), []);

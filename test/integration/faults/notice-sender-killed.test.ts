@@ -177,6 +177,7 @@ class MortalProcess {
       take: (...args) => this.#call(() => outbox.take(...args)),
       sent: (...args) => this.#call(() => outbox.sent(...args)),
       failed: (...args) => this.#call(() => outbox.failed(...args)),
+      dropped: (id) => this.#call(() => outbox.dropped(id)),
       listDue: (limit) => outbox.listDue(limit),
       prunePaces: () => outbox.prunePaces(),
     };

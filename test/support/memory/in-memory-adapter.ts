@@ -44,6 +44,8 @@ export class InMemoryAdapter implements ThreadAdapter {
   readonly refused = new Map<string, string>();
   /** Each one fails one coming delivery. */
   readonly deliverFaults: DeliverFault[] = [];
+  /** Kinds of notices that are left out. */
+  readonly leftOut = new Set<string>();
   /** Each one fails one coming translation. */
   readonly translateFaults: unknown[] = [];
   /** What stands around each message. An error: it cannot be read. */
@@ -99,6 +101,10 @@ export class InMemoryAdapter implements ThreadAdapter {
 
   async gather(_message: InboundMessage, about: GatherPurpose): Promise<GatheredContext> {
     return (await this.surroundings?.(about)) ?? {};
+  }
+
+  refuses({ notice }: Delivery): boolean {
+    return this.leftOut.has(notice.kind);
   }
 
   async deliver(delivery: Delivery): Promise<Receipt> {

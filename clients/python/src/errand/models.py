@@ -5048,7 +5048,7 @@ NoticeState = TypeAliasType(
     "NoticeState", Literal["pending", "delivered", "replaced", "dead"] | str
 )
 """
-`pending`: it waits or is tried again. `delivered`: the thread shows it. `replaced`: a newer card was shown instead. `dead`: it was given up.
+`pending`: it waits or is tried again. `delivered`: the thread shows it. `replaced`: a newer card was shown instead, or it could not be shown and nobody needs it any more. `dead`: it was given up.
 """
 
 

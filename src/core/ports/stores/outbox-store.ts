@@ -22,6 +22,8 @@ export interface OutboxStore {
     retryAfterMs?: number,
     closed?: readonly KeyedLimit[],
   ): Promise<void>;
+  /** The delivery is not shown, and nobody misses it. */
+  dropped(deliveryId: string): Promise<void>;
   /** Threads in which a delivery has been due for a while. */
   listDue(limit: number): Promise<readonly string[]>;
   /** Deletes the states of limits that nothing has used for an hour. Returns their number. */

@@ -1,7 +1,7 @@
 import { cleaned } from "../../basics/clean-text.ts";
 import { withTimeout } from "../../basics/clock.ts";
 import { defined } from "../../basics/defined.ts";
-import { AppError } from "../../basics/errors.ts";
+import { AppError, plainMessage } from "../../basics/errors.ts";
 import type { GatheredContext } from "../../ports/thread-adapter.ts";
 import type { InboxDeps, MessageContext } from "./message-context.ts";
 import { parseCommand } from "./parse-command.ts";
@@ -9,7 +9,7 @@ import { parseCommand } from "./parse-command.ts";
 /** The author waits meanwhile. */
 const GATHER_TIMEOUT_MS = 30_000;
 
-/** Lets the adapter read the text around a message. A failure is named in the thread and does not stop the work. */
+/** Lets the adapter read the text around a message. A failure is named to the agent and does not stop the work. */
 export async function gatherContext(
   { adapter, inboxId, message, effect, thread }: MessageContext,
   { clock, log }: Pick<InboxDeps, "clock" | "log">,
@@ -33,16 +33,17 @@ export async function gatherContext(
     return { ...cleaned({ ...texts, unread }, (text) => text), ...defined({ names }), files };
   } catch (error) {
     log.warn("inbox.context_not_gathered", { inboxId, adapter: adapter.name, error });
-    const why = error instanceof AppError ? ` ${error.message}` : "";
-    return { unread: [...own, `I could not read the text around this message.${why}`] };
+    const why = error instanceof AppError ? ` ${plainMessage(error)}` : "";
+    return { unread: own, gaps: [`I could not read the text around this message.${why}`] };
   }
 }
 
 /** The text around a message as the agent receives it, with what is missing in it. */
 export function contextText(own: string | undefined, gathered: GatheredContext) {
-  const { context, unread = [] } = gathered;
-  const gaps = unread.length === 0 ? undefined : ["Not read:", ...unread.map((gap) => `- ${gap}`)].join("\n");
-  const parts = [own, context, gaps].filter((part) => part !== undefined && part !== "");
+  const { context, gaps = [], unread = [] } = gathered;
+  const lines = [...unread, ...gaps].map((gap) => `- ${gap}`);
+  const notRead = lines.length === 0 ? undefined : ["Not read:", ...lines].join("\n");
+  const parts = [own, context, notRead].filter((part) => part !== undefined && part !== "");
   return parts.length === 0 ? undefined : withNames(parts.join("\n\n"), gathered);
 }
 

@@ -1,4 +1,4 @@
-import { AppError, Misconfigured, StorageUnavailable } from "../../basics/errors.ts";
+import { AppError, Misconfigured, plainMessage, StorageUnavailable } from "../../basics/errors.ts";
 import { newId } from "../../basics/ids.ts";
 import type { Disposition } from "../../ports/stores/inbox-store.ts";
 import type { InboxEvent, ReceivedEvent, ThreadAdapter, Translation } from "../../ports/thread-adapter.ts";
@@ -143,7 +143,7 @@ export class InboxProcessor {
       throw error;
     }
     this.#deps.log.error("inbox.failed", facts);
-    const reason = error instanceof AppError ? error.message : "Errand failed while it handled this.";
+    const reason = error instanceof AppError ? plainMessage(error) : "Errand failed while it handled this.";
     const result = { inboxId: event.id, disposition: "failed", reason } as const;
     const context = known ?? (await this.#translateAgain(event));
     if (context === undefined) {

@@ -79,6 +79,7 @@ export function completing(context: AuthorizedContext, disposition: Disposition)
     from: requestOriginOf(context),
     inboxResult: { ...resultOf(context), disposition, ...answers },
     threadNotices,
+    warnings: context.gathered.gaps,
     startAfterMs: context.message.collectMs,
   };
 }

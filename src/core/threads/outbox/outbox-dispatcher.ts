@@ -62,6 +62,10 @@ export class OutboxDispatcher {
     let receipt: string;
     try {
       adapter = this.#adapterOf(delivery);
+      if (adapter.refuses?.(delivery) === true) {
+        await outbox.dropped(delivery.id);
+        return true;
+      }
       receipt = await adapter.deliver(delivery);
     } catch (error) {
       await this.#deps.installationHealth.failed(error, delivery.adapter, delivery.thread.installation);

@@ -38,7 +38,8 @@ export function isProgress(delivery: Pick<Delivery, "notice" | "shownAt">): bool
   return kind === "reaction" || (kind === "edit" && isProgressCard(delivery.notice));
 }
 
-function isProgressCard(notice: Notice): boolean {
+/** Whether the notice is a card that a later one replaces. */
+export function isProgressCard(notice: Notice): boolean {
   if (notice.kind !== "card") {
     return false;
   }

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { GithubAdapter } from "../../../../src/adapters/github/index.ts";
-import type { RunId } from "../../../../src/core/basics/ids.ts";
+import type { RunId, ThreadKey } from "../../../../src/core/basics/ids.ts";
 import type { Notice, RunCard } from "../../../../src/core/model/threads/notice.ts";
 import type { Delivery, InboundMessage } from "../../../../src/core/ports/thread-adapter.ts";
 import { type EmulatedGithub, startEmulatedGithub, type Written } from "../../../support/emulated-github.ts";
@@ -269,6 +269,59 @@ describe("a refused delivery", () => {
     const { adapter } = adapterOn(github, { fetch: refusing(path, status, text) });
 
     await expect(adapter.deliver(aDelivery(aCard()))).rejects.toMatchObject({ retryable: false });
+  });
+
+  test.each([
+    ["locked", 403, "Unable to create comment because issue is locked."],
+    ["archived", 403, "Repository was archived so is read-only."],
+    ["blocked", 403, "User is blocked"],
+    ["deleted", 410, "This issue was deleted"],
+    ["gone", 404, "Not Found"],
+  ])(
+    "in a conversation that is %s, cards and reactions are not tried again until a person writes there",
+    async (_what, status, text) => {
+      const clock = new ManualClock();
+      const { adapter } = adapterOn(github, {
+        fetch: refusing(COMMENTS, status, text),
+        now: () => clock.now().getTime(),
+      });
+      const card = aDelivery(aCard());
+      const seen = aDelivery({ kind: "seen", messageRef: message.messageRef });
+      const answer = aDelivery(REPLY);
+      const elsewhere = { ...card, thread: { ...card.thread, key: `${card.thread.key}1` as ThreadKey } };
+      const left = () => [card, seen, answer, elsewhere].map((each) => adapter.refuses?.(each));
+      const refusedAgain = () => expect(adapter.deliver(answer)).rejects.toMatchObject({ retryable: false });
+
+      expect(left()).toEqual([false, false, false, false]);
+      await refusedAgain();
+      expect(left()).toEqual([true, true, false, false]);
+
+      await adapter.translate(
+        storedEvent(await github.commentAs("wendy", issue.number, "@errand once more")),
+      );
+      expect(left()).toEqual([false, false, false, false]);
+
+      await refusedAgain();
+      await clock.advance(10 * 60_000);
+      expect(left()).toEqual([false, false, false, false]);
+    },
+  );
+
+  test("a deleted comment or review thread says nothing about its conversation", async () => {
+    const { adapter } = adapterOn(github, {
+      fetch: fetchWith(({ method, url }) =>
+        method !== "GET" && !COMMENTS.test(url)
+          ? Response.json({ message: "Not Found" }, { status: 404 })
+          : undefined,
+      ),
+    });
+    const seen = aDelivery({ kind: "seen", messageRef: message.messageRef });
+    const reply = aDelivery({ ...REPLY, inReplyTo: "review_comment/5/in/4" });
+
+    await expect(adapter.deliver(seen)).rejects.toMatchObject({ code: "resource_not_found" });
+    await expect(adapter.deliver(reply)).rejects.toMatchObject({ code: "resource_not_found" });
+
+    expect(adapter.refuses?.(aDelivery(aCard()))).toBe(false);
   });
 
   test("an issue that was transferred is given up, not answered elsewhere", async () => {

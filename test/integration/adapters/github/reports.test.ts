@@ -10,7 +10,7 @@ import type {
 } from "../../../../src/core/ports/thread-adapter.ts";
 import { type EmulatedGithub, startEmulatedGithub } from "../../../support/emulated-github.ts";
 import type { JsonRecord } from "../../../support/json.ts";
-import { adapterOn, fetchWith, inboundMessageOf } from "./github-fixture.ts";
+import { adapterOn, fetchWith, inboundMessageOf, refusing } from "./github-fixture.ts";
 
 let github: EmulatedGithub;
 let adapted: GithubAdapter;
@@ -192,7 +192,7 @@ describe("a failing commit status", () => {
     expect(message).toHaveProperty("dedupeKey", ((await found(failedSuite())) as InboundMessage).dedupeKey);
     const read = await adapted.adapter.gather?.(message as InboundMessage, { isFollowUp: true });
     expect(read?.context).toContain("The check ci/build ended with failure.\nIt broke.");
-    expect(read?.unread).toBeUndefined();
+    expect(read?.gaps).toBeUndefined();
   });
 
   test("a failing commit status is reported for each open pull request of the App that has the commit", async () => {
@@ -234,7 +234,7 @@ test("an App that may not read commit statuses repairs failing checks, and says 
   expect(message).toMatchObject({ text: expect.stringContaining("tests, types") });
   expect(read?.context).toContain("The check tests ended with failure.");
   const reason = expect.stringContaining("I could not read the commit statuses. GitHub answered 403");
-  expect(read?.unread).toEqual([reason]);
+  expect(read?.gaps).toEqual([reason]);
   expect(await adapter.inspect?.(report, { provenance: request.provenance })).toEqual(reason);
 });
 
@@ -281,6 +281,26 @@ describe("a merge conflict", () => {
     expect(github.calls().length).toBe(before);
   });
 });
+
+test.each([
+  ["the installation belongs to another program", /\/access_tokens$/, 404, "Not Found"],
+  ["the App was suspended", /\/access_tokens$/, 403, "This installation has been suspended"],
+  ["the repository is gone", /\/repos(itories)?\//, 404, "Not Found"],
+  ["the repository is blocked", /\/repos\//, 451, "Repository access blocked"],
+  ["a permission is missing", /\/pulls/, 403, "Resource not accessible by integration"],
+] as const)(
+  "an event that nobody wrote is ignored with the reason when %s",
+  async (_why, path, status, words) => {
+    const { adapter } = adapterOn(github, { fetch: refusing(path, status, words) });
+    const [report = expect.fail("It is no report.")] = await reportsOf(failedSuite());
+    const reason = `GitHub answered ${status}: ${words}`;
+
+    for (const received of [pushedToMain(), event("status", { sha: "c0ffee", state: "failure" })]) {
+      expect(await adapter.translate(received)).toEqual({ kind: "ignored", reason });
+    }
+    expect(await adapter.inspect?.(report, { provenance: request.provenance })).toBe(reason);
+  },
+);
 
 test("an unreadable report is a failure that is not tried again", async () => {
   const unreadable = event("check_suite", { action: "completed", check_suite: 1, secret: "of the payload" });

@@ -89,6 +89,15 @@ export class InMemoryOutboxStore implements OutboxStore {
     });
   }
 
+  dropped(deliveryId: string): Promise<void> {
+    return this.#database.transaction(({ tables: { deliveries } }) => {
+      const found = deliveries.get(deliveryId);
+      if (found?.state === "waiting") {
+        deliveries.set(deliveryId, { ...found, state: "replaced" });
+      }
+    });
+  }
+
   listDue(limit: number): Promise<readonly string[]> {
     return this.#database.read(({ deliveries }, now) => {
       const due = [...deliveries.values()].filter(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MovedError, toAppError } from "../../../../src/adapters/github/errors.ts";
-import { Misconfigured } from "../../../../src/core/basics/errors.ts";
+import { Misconfigured, plainMessage } from "../../../../src/core/basics/errors.ts";
 
 /** An error as Octokit throws it. */
 function refusal(status: number, message = "no", headers: Record<string, string> = {}): Error {
@@ -12,6 +12,13 @@ test.each([
   [403, "Repository was archived so is read-only.", "not_authorized", /^Unarchive/],
   [403, "This installation has been suspended", "not_authorized", /resumes the App/],
   [403, "Unable to create comment because issue is locked.", "not_authorized", /^Unlock/],
+  [403, "User is blocked", "not_authorized", /unblocks the App/],
+  [
+    403,
+    "An owner has limited the ability to comment to prior contributors",
+    "not_authorized",
+    /limit of interactions/,
+  ],
   [403, "Resource not accessible by integration", "not_authorized", /^Add the permission/],
   [403, "You are not allowed to do that.", "not_authorized", undefined],
   [404, "Not Found", "resource_not_found", /is installed/],
@@ -33,6 +40,21 @@ test.each([
     expect(error.options.remedy ?? "").toMatch(remedy ?? /^$/);
   },
 );
+
+test("people read what GitHub said without the call and its addresses", () => {
+  const data = { message: "Not Found", documentation_url: "https://docs.github.test/x" };
+  const message = "Not Found - https://docs.github.test/x";
+  const error = Object.assign(new Error(message), {
+    status: 404,
+    response: { status: 404, headers: {}, data },
+  });
+
+  expect(plainMessage(toAppError(error, "GET /repos/{owner}"))).toBe("GitHub answered 404: Not Found");
+  expect(plainMessage(toAppError(refusal(502), "GET /x"))).toBe("GitHub answered 502.");
+  expect(plainMessage(toAppError(new TypeError("fetch failed"), "GET /x"))).toBe(
+    "GitHub could not be reached.",
+  );
+});
 
 test("the remedy for a missing permission names what GitHub would accept", () => {
   const headers = { "x-accepted-github-permissions": "issues=write,metadata=read; pull_requests=write" };

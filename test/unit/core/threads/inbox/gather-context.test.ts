@@ -50,15 +50,32 @@ test("the thread and the prompt name what could not be read", async () => {
   expect((await harness.currentRun()).context).toBe("Not read:\n- The file a.bin is too large.");
 });
 
+test("what only the agent misses is on the page of the run and in its prompt, and not in the thread", async () => {
+  harness.adapter.surroundings = () => ({ gaps: ["I could not read the checks."] });
+  await harness.receive({ text: "Fix it" });
+  harness.adapter.surroundings = () => ({ gaps: ["I could not read the log."] });
+  await harness.receive({ text: "and this" });
+
+  expect(harness.repliesShown()).toEqual([]);
+  expect(harness.agents.prompts[0]).toContain("Not read:\n- I could not read the checks.");
+  expect(harness.agents.prompts[1]).toContain("Not read:\n- I could not read the log.");
+  expect((await harness.currentRun()).warnings).toEqual([
+    "I could not read the checks.",
+    "I could not read the log.",
+  ]);
+});
+
 test("the run starts although the text around its message cannot be read", async () => {
   harness.adapter.surroundings = () => {
-    throw new AppError("not_authorized", "Slack refused it.");
+    const plain = "The platform refused it.";
+    throw new AppError("not_authorized", "Refused: GET /messages/{id}", { plain });
   };
 
   expect(await harness.receive({ text: "Fix it" })).toBe("run_created");
 
-  expect(harness.repliesShown()).toEqual([
-    "I could not read the text around this message. Slack refused it.",
+  expect(harness.repliesShown()).toEqual([]);
+  expect((await harness.currentRun()).warnings).toEqual([
+    "I could not read the text around this message. The platform refused it.",
   ]);
 });
 
@@ -69,7 +86,7 @@ test("the run starts after half a minute when the adapter gives no answer", asyn
   await harness.clock.advance(30_000);
 
   expect(harness.dispositions()).toEqual(["run_created"]);
-  expect(harness.repliesShown()).toEqual([expect.stringMatching(/longer than 30 seconds/)]);
+  expect((await harness.currentRun()).warnings).toEqual([expect.stringMatching(/longer than 30 seconds/)]);
 });
 
 test("the files of a request become files of its run", async () => {

@@ -39,6 +39,15 @@ describe("the outbox dispatcher", () => {
     expect(shown()).toEqual([aReply("one"), aReply("two")]);
   });
 
+  test("what the adapter leaves out is neither shown nor given up", async () => {
+    harness.adapter.leftOut.add("card");
+    await say(aReply("one"), aCard(aRun()), aReply("two"));
+    await harness.start();
+
+    expect(shown()).toEqual([aReply("one"), aReply("two")]);
+    expect((await deadNoticesCheck(harness.storage).run()).status).toBe("ok");
+  });
+
   test("the dispatcher waits as long as the platform asks", async () => {
     harness.adapter.deliverFaults.push({
       error: new AppError("resource_unavailable", "Slow down.", { retryAfterMs: 30_000 }),
