@@ -7,8 +7,8 @@ import { Fixture, TEST_LIMIT_MS, WAIT_LIMIT_MS } from "./service-fixture.ts";
 
 vi.setConfig({ testTimeout: TEST_LIMIT_MS });
 
-/** A card and an answer are shown at the end, each in at most two calls. The reaction may come before both. */
-const REFUSED_CALLS_MAX = 6;
+/** A card, an answer and a reaction are shown at the end, each in at most two calls. */
+const REFUSED_CALLS_MAX = 8;
 /** Two turns, of which the second one was asked for by an event with the former name. */
 const REDIRECTED_CALLS_MAX = 16;
 

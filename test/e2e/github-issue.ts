@@ -33,7 +33,7 @@ export class GithubIssue {
   }
 
   /** Writes review comments with a review thread each. They are delivered and acknowledged at the same time. */
-  async reviewComments(texts: readonly string[]): Promise<void> {
+  async reviewComments(texts: readonly string[]): Promise<readonly Written[]> {
     const { github } = this.#fixture;
     const { login } = github.writer;
     const written: Written[] = [];
@@ -41,6 +41,7 @@ export class GithubIssue {
       written.push(await github.reviewCommentAs(login, this.number, text));
     }
     await Promise.all(written.map((one) => this.#deliver(one)));
+    return written;
   }
 
   async #deliver(written: Written): Promise<void> {

@@ -39,10 +39,10 @@ test("the events of a review in any order are one turn", async () => {
     await fixture.sendGithub(written);
   }
 
-  await waitFor(() => (pull.reviewAnswers.length === 2 ? true : undefined), {
-    what: "an answer in both review threads",
-    timeoutMs: WAIT_LIMIT_MS,
-  });
+  expect(await pull.untilAnswers(1)).toHaveLength(1);
+  await pull.untilReaction(one, "rocket");
+  await pull.untilReaction(two, "rocket");
+  expect(pull.reviewAnswers).toEqual([]);
   const turns = (await fixture.api.events(issue.runId)).filter(({ kind }) => kind === "turn.ended");
   expect(turns).toHaveLength(2);
   expect(await fixture.followUpsOf(issue.runId)).toHaveLength(3);

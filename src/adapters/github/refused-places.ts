@@ -42,10 +42,10 @@ export class RefusedPlaces {
     }
   }
 
-  #note({ notice, shownAt, thread }: Pick<Delivery, "notice" | "shownAt" | "thread">, error: unknown): void {
-    const isPost = shownAt === undefined && notice.kind !== "seen" && notice.kind !== "ended";
+  #note({ notice, thread }: Pick<Delivery, "notice" | "thread">, error: unknown): void {
+    const isComment = notice.kind !== "seen" && notice.kind !== "ended";
     const isPermanent = error instanceof AppError && !error.retryable && REFUSALS.includes(error.code);
-    if (error instanceof PlaceRefused || (isPost && isPermanent)) {
+    if (error instanceof PlaceRefused || (isComment && isPermanent)) {
       if (this.#untilMs.size >= PLACES_MAX) {
         this.#untilMs.clear();
       }

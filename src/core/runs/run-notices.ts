@@ -213,7 +213,7 @@ export class RunNotices {
   }
 
   /**
-   * Posts a message to the people who asked: in the threads of their messages, at the places of these, and in the threads
+   * Posts a message to the people who asked: in the threads of their messages, at the place of these, and in the threads
    * of other platforms. If one of them asked another way, such as over the API, every thread gets it.
    */
   #postToRequesters(message: Message, isFor: (thread: Thread) => boolean = () => true): void {
@@ -225,7 +225,7 @@ export class RunNotices {
       );
       const isOfAdapter = requests.some(({ thread }) => thread?.adapter === adapter);
       if (refs.length > 0 || isFromElsewhere || !isOfAdapter) {
-        this.#postAtPlaces(message, refs, { adapter, id });
+        this.#postAtPlace(message, refs, { adapter, id });
       }
     }
   }
@@ -249,19 +249,18 @@ export class RunNotices {
     });
   }
 
-  /** Once for each place: the answers to several messages of one place are one notice. */
-  #postAtPlaces(
+  /**
+   * Messages of one place are answered there, and those of several places once in the thread as a whole: the same words in
+   * five places would notify a person five times. The reaction to each message says at its place how the turn ended.
+   */
+  #postAtPlace(
     message: Message,
     refs: readonly string[],
     { adapter, id }: Pick<Thread, "adapter" | "id">,
   ): void {
-    const byPlace = new Map(refs.map((ref) => [this.#writer.placeOf(adapter, ref), ref]));
-    if (byPlace.size === 0) {
-      byPlace.set(undefined, "");
-    }
-    for (const [place, ref] of byPlace) {
-      this.post(place === undefined ? message : { ...message, inReplyTo: ref }, id);
-    }
+    const [ref, ...others] = new Map(refs.map((each) => [this.#writer.placeOf(adapter, each), each]));
+    const isAtPlace = ref?.[0] !== undefined && others.length === 0;
+    this.post(isAtPlace ? { ...message, inReplyTo: ref[1] } : message, id);
   }
 
   postCards(now: Date, waiting: readonly FollowUp[]): void {
