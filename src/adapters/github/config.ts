@@ -5,7 +5,15 @@ import { butNot } from "../../core/basics/errors.ts";
 
 const DEFAULT_API_URL = "https://api.github.com";
 const REQUIRED = ["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY", "GITHUB_WEBHOOK_SECRET"] as const;
-const OPTIONAL = ["GITHUB_API_URL", "GITHUB_BOT_NAME", "GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET"] as const;
+export const DEFAULT_LABEL = "errand";
+const LABEL_LENGTH_MAX = 50;
+const OPTIONAL = [
+  "GITHUB_API_URL",
+  "GITHUB_BOT_NAME",
+  "GITHUB_LABEL",
+  "GITHUB_CLIENT_ID",
+  "GITHUB_CLIENT_SECRET",
+] as const;
 
 const appId = z
   .string()
@@ -52,6 +60,10 @@ const githubVariables = z.object({
   GITHUB_API_URL: apiUrl.default(DEFAULT_API_URL),
   /** Default: the App's slug, read from GitHub. */
   GITHUB_BOT_NAME: botName.optional(),
+  GITHUB_LABEL: z
+    .string()
+    .max(LABEL_LENGTH_MAX, `must be the name of a label: at most ${LABEL_LENGTH_MAX} characters`)
+    .default(DEFAULT_LABEL),
   GITHUB_CLIENT_ID: z.string().optional(),
   GITHUB_CLIENT_SECRET: z.string().optional(),
 });
@@ -88,6 +100,12 @@ export const githubVariableDocs = {
     default: "(the App's slug)",
     description: "The name that users mention after the `@`.",
   },
+  GITHUB_LABEL: {
+    group: "GitHub",
+    default: DEFAULT_LABEL,
+    description:
+      "The label that asks for work on an issue or pull request. A policy with the request kind `label` switches it off.",
+  },
   GITHUB_CLIENT_ID: {
     group: "GitHub",
     default: "(off)",
@@ -108,6 +126,8 @@ export interface GithubConfig {
   readonly webhookSecrets: readonly string[];
   readonly apiUrl: string;
   readonly botName?: string;
+  /** The label that asks for work. Default: `errand`. */
+  readonly label?: string;
   /** The App's client id and secret: people sign in to the pages with GitHub. */
   readonly oauth?: { readonly clientId: string; readonly clientSecret: string };
 }
@@ -123,8 +143,8 @@ export function readGithubConfig(env: Readonly<Record<string, string | undefined
   const read = githubVariables.safeParse(values);
   const invalid = read.error?.issues.filter(({ path }) => values[String(path[0])] !== undefined) ?? [];
   const problems = invalid.map((issue) => problemOf(issue, values));
-  // The address alone is also for pull requests with a token, without the App.
-  const { GITHUB_API_URL: _, ...ofTheApp } = values;
+  // The address alone is also for pull requests with a token, without the App. The label has a default.
+  const { GITHUB_API_URL: _url, GITHUB_LABEL: _label, ...ofTheApp } = values;
   if (Object.values(ofTheApp).every((value) => value === undefined)) {
     return { problems };
   }
@@ -154,6 +174,7 @@ function configOf(variables: z.infer<typeof githubVariables>): GithubConfig {
     webhookSecrets: variables.GITHUB_WEBHOOK_SECRET,
     apiUrl: variables.GITHUB_API_URL.replace(/\/+$/, ""),
     botName: name,
+    label: variables.GITHUB_LABEL,
     oauth: clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret },
   });
 }

@@ -6,7 +6,7 @@ import { parseMessageRef } from "./addresses.ts";
 import type { GithubCall, GithubClient } from "./client.ts";
 import { type CommitCheck, readCommitChecks } from "./commit-checks.ts";
 import { type ReadTail, readJobLog } from "./job-logs.ts";
-import { parseProvenance } from "./provenance.ts";
+import { type ParsedProvenance, parseProvenance } from "./provenance.ts";
 import type { RepositoryNames } from "./repositories.ts";
 import { oneLine, shownText } from "./shown-text.ts";
 
@@ -16,6 +16,7 @@ const COMMENTS_LENGTH_MAX = 48_000;
 const CHECKS_MAX = 10;
 const CHECK_LENGTH_MAX = 2_000;
 const LOGS_MAX = 3;
+const SUB_ISSUES_MAX = 50;
 const LINE_MAX = 256;
 const OWN_CARD = "<!-- errand:message-key=";
 const JOB_LOGS = "GET /repos/{owner}/{repo}/actions/jobs/{job}/logs";
@@ -28,6 +29,13 @@ const commentsAnswer = z.array(
 const inlineAnswer = z.array(
   z.object({ path: z.string(), body: z.string(), diff_hunk: z.string().optional(), user: account }),
 );
+const relatedAnswer = z.object({
+  number: z.int(),
+  title: z.string(),
+  state: z.string(),
+  html_url: z.url(),
+  body: z.string().nullish(),
+});
 const repositoryOfBranch = z.object({ id: z.number(), full_name: z.string() }).nullish();
 const pullAnswer = z.object({
   draft: z.boolean().nullish(),
@@ -77,9 +85,8 @@ export async function gather(
   const parts: Promise<readonly GatheredContext[]>[] = [];
   if (!isFollowUp) {
     const except = kind === "issue_comment" ? id : undefined;
-    parts.push(
-      readAll([{ name: "the earlier comments", read: () => conversation(ask, { number, except }) }]),
-    );
+    const comments = { name: "the earlier comments", read: () => conversation(ask, { number, except }) };
+    parts.push(readAll([...familyParts(ask, object), comments]));
   }
   // The comments of a review come as messages of their own, and each says its place in the code.
   const isPart = isFollowUp && kind === "review_comment";
@@ -97,6 +104,32 @@ export async function gather(
     parts.push(readAll([{ name: "the review's inline comments", read }]));
   }
   return joined((await Promise.all(parts)).flat());
+}
+
+/** The event says whether an issue has a parent and sub-issues, so that the others cost no call. */
+function familyParts(
+  ask: Ask,
+  { has_parent: hasParent, has_sub_issues: hasSubIssues, number }: NonNullable<ParsedProvenance["object"]>,
+): readonly Part[] {
+  const parent = async () => {
+    const route = "GET /repos/{owner}/{repo}/issues/{issue_number}/parent";
+    const { value } = await ask({ route, parameters: { issue_number: number }, answer: relatedAnswer });
+    return `Parent issue: ${relatedLine(value)}\n${bounded(shownText(value.body ?? ""), COMMENT_LENGTH_MAX)}`.trim();
+  };
+  const subIssues = async () => {
+    const route = "GET /repos/{owner}/{repo}/issues/{issue_number}/sub_issues";
+    const parameters = { issue_number: number, per_page: SUB_ISSUES_MAX };
+    const { value } = await ask({ route, parameters, answer: z.array(relatedAnswer) });
+    return ["Sub-issues:", ...value.map((each) => `- ${relatedLine(each)}`)].join("\n");
+  };
+  return [
+    ...(hasParent === true ? [{ name: "the parent issue", read: parent }] : []),
+    ...(hasSubIssues === true ? [{ name: "the sub-issues", read: subIssues }] : []),
+  ];
+}
+
+function relatedLine({ html_url: url, number, state, title }: z.infer<typeof relatedAnswer>): string {
+  return `#${number} ${oneLine(title, LINE_MAX)} (${state}) ${url}`;
 }
 
 /** The branches, the failing checks and the ends of their logs. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { GithubClient } from "./client.ts";
-import type { GithubConfig } from "./config.ts";
+import { DEFAULT_LABEL, type GithubConfig } from "./config.ts";
 
 /** Used in help texts before the process has asked GitHub. */
 const NAME_BEFORE_KNOWN = "errand";
@@ -27,6 +27,11 @@ export class BotIdentity {
 
   get appId(): number {
     return this.#config.appId;
+  }
+
+  /** The label that asks for work. */
+  get label(): string {
+    return this.#config.label ?? DEFAULT_LABEL;
   }
 
   get trigger(): string {

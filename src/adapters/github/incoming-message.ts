@@ -6,7 +6,7 @@ import type { MessageRef, ObjectKind } from "./addresses.ts";
 /** A text that a user wrote or edited, in the same shape for all kinds of objects. Texts are as GitHub signed them. */
 export interface IncomingMessage {
   readonly kind: ObjectKind;
-  readonly action: "created" | "edited";
+  readonly action: "created" | "edited" | "labeled";
   readonly id: number;
   readonly permalink: string;
   /** The title of an issue or pull request itself. A comment has none. */
@@ -19,6 +19,8 @@ export interface IncomingMessage {
    * edit was delivered.
    */
   readonly updatedAt?: string;
+  /** The label that the sender put on the issue or pull request. */
+  readonly label?: string;
   readonly writer?: Account;
   readonly sender?: Account;
   /** The App that wrote the text for the user. */
@@ -51,12 +53,17 @@ export interface Subject {
   /** `open` or `closed`, if the event says it. */
   readonly state?: string;
   readonly labels: readonly string[];
+  /** The type of an issue, such as `Bug`. */
+  readonly type?: string;
+  /** The issue has a parent, or issues of its own, which are not in the event. */
+  readonly hasParent?: true;
+  readonly hasSubIssues?: true;
 }
 
 type Payload<Name extends "issues" | "issue_comment" | "pull_request"> = EmitterWebhookEvent<Name>["payload"];
 type IssueComment = Extract<Payload<"issue_comment">, { action: "created" | "edited" }>;
-type Issue = Extract<Payload<"issues">, { action: "opened" | "edited" }>;
-type PullRequest = Extract<Payload<"pull_request">, { action: "opened" | "edited" }>;
+type Issue = Extract<Payload<"issues">, { action: "opened" | "edited" | "labeled" }>;
+type PullRequest = Extract<Payload<"pull_request">, { action: "opened" | "edited" | "labeled" }>;
 type Review = Extract<
   EmitterWebhookEvent<"pull_request_review">["payload"],
   { action: "submitted" | "edited" }
@@ -71,6 +78,7 @@ interface Envelope {
   readonly installation?: { readonly id: number };
   readonly repository: { readonly id: number; readonly full_name: string; readonly default_branch?: string };
   readonly sender?: Account;
+  readonly label?: { readonly name: string };
 }
 
 interface Changes {
@@ -95,6 +103,13 @@ interface SignedSubject {
   readonly labels?: readonly { readonly name?: string | null }[];
 }
 
+/** Members of an issue that Octokit's types do not have. */
+const issueSchema = z.object({
+  type: z.object({ name: z.string() }).nullish().catch(undefined),
+  parent_issue_url: z.string().nullish().catch(undefined),
+  sub_issues_summary: z.object({ total: z.number() }).nullish().catch(undefined),
+});
+
 /** Reads an event; undefined if users cannot address the bot by events of its kind. */
 export function readIncomingMessage(
   { name, payload }: EmitterWebhookEvent,
@@ -106,9 +121,13 @@ export function readIncomingMessage(
         ? ofIssueComment(payload)
         : undefined;
     case "issues":
-      return payload.action === "opened" || payload.action === "edited" ? ofIssue(payload) : undefined;
+      return payload.action === "opened" || payload.action === "edited" || payload.action === "labeled"
+        ? ofIssue(payload)
+        : undefined;
     case "pull_request":
-      return payload.action === "opened" || payload.action === "edited" ? ofPullRequest(payload) : undefined;
+      return payload.action === "opened" || payload.action === "edited" || payload.action === "labeled"
+        ? ofPullRequest(payload)
+        : undefined;
     case "pull_request_review":
       return payload.action === "submitted" || payload.action === "edited"
         ? ofReview(payload, receivedAt)
@@ -133,6 +152,7 @@ const readableSchema = z.object({
   body: z.string(),
   before: beforeSchema.optional(),
   updatedAt: z.string().optional(),
+  label: z.string().optional(),
   writer: accountSchema,
   sender: accountSchema,
   installationId: id.optional(),
@@ -240,9 +260,21 @@ function ofReviewComment(payload: ReviewComment): IncomingMessage {
   };
 }
 
-function subjectOf(kind: Subject["kind"], { body, labels, number, state, title }: SignedSubject): Subject {
+function subjectOf(kind: Subject["kind"], signed: SignedSubject): Subject {
+  const { body, labels, number, state, title } = signed;
   const names = (labels ?? []).flatMap((label) => label.name ?? []);
-  return defined({ kind, number, title, body: body ?? "", labels: names, state: state ? state : undefined });
+  const {
+    parent_issue_url: parent,
+    sub_issues_summary: parts,
+    type,
+  } = issueSchema.safeParse(signed).data ?? {};
+  return defined({
+    ...{ kind, number, title, body: body ?? "", labels: names },
+    state: state ? state : undefined,
+    type: type ? type.name : undefined,
+    hasParent: parent ? true : undefined,
+    hasSubIssues: parts && parts.total > 0 ? true : undefined,
+  });
 }
 
 function commonOf(
@@ -250,11 +282,12 @@ function commonOf(
   envelope: Envelope & { changes?: unknown },
   object: WrittenObject,
 ): Omit<IncomingMessage, "subject"> {
-  const { action, installation, repository, sender } = envelope;
+  const { action, installation, label, repository, sender } = envelope;
   const viaAppId = appIdOf(object.performed_via_github_app);
   return defined({
     kind,
-    action: action === "edited" ? "edited" : "created",
+    action: action === "edited" || action === "labeled" ? action : "created",
+    label: action === "labeled" ? (label?.name ?? "") : undefined,
     id: object.id,
     permalink: object.html_url,
     body: object.body ?? "",

@@ -122,7 +122,8 @@ function storedEvents(deps: ReportDeps): StoredEvents {
       SPOKEN_EVENTS,
       async (event) => {
         const [name, login] = [await identity.name(), await identity.login()];
-        return translate(event, { name, login, appId: identity.appId, names });
+        const { appId, label } = identity;
+        return translate(event, { name, login, appId, label, names });
       },
     ],
   ]);

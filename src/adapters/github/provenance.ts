@@ -9,7 +9,14 @@ const provenanceSchema = z.object({
   repository: z.object({ id: z.number(), full_name: z.string() }),
   actor: z.object({ id: z.number(), login: z.string() }),
   commit: z.string().optional(),
-  object: z.object({ in: z.string(), number: z.int() }).optional(),
+  object: z
+    .object({
+      in: z.string(),
+      number: z.int(),
+      has_parent: z.boolean().optional(),
+      has_sub_issues: z.boolean().optional(),
+    })
+    .optional(),
 });
 
 /** Evidence of a request's origin, with the members that the API promises for all integrations. */
@@ -25,7 +32,11 @@ export function provenanceOf(
     actor: { id: actor.id, login: actor.login },
     message_ids: [id],
     content_hash: contentHash(incoming),
-    object: { kind, id, action, in: subject.kind, number: subject.number },
+    object: defined({
+      ...{ kind, id, action, in: subject.kind, number: subject.number },
+      has_parent: subject.hasParent,
+      has_sub_issues: subject.hasSubIssues,
+    }),
     commit,
   });
 }
@@ -36,6 +47,8 @@ export function coAuthorOf(actor: Readonly<Record<string, unknown>>): string | u
   return data && `${data.login} <${data.id}+${data.login}@users.noreply.github.com>`;
 }
 
-export function parseProvenance(provenance: InboundMessage["provenance"]): z.infer<typeof provenanceSchema> {
+export type ParsedProvenance = z.infer<typeof provenanceSchema>;
+
+export function parseProvenance(provenance: InboundMessage["provenance"]): ParsedProvenance {
   return provenanceSchema.parse(provenance);
 }

@@ -40,6 +40,8 @@ export interface Addressee {
   /** The App's account, which opens the pull requests of runs. No other account can have a login with these brackets. */
   readonly login: string;
   readonly appId: number;
+  /** The label that asks for work. */
+  readonly label: string;
   /** Learns the name of the event's repository. */
   readonly names?: RepositoryNames;
 }
@@ -133,9 +135,12 @@ function approvalOf(
   return { kind: "message", message: pressed };
 }
 
-/** The author of an edit is the editor, otherwise the writer. The sender of a transferred issue is neither. */
+/**
+ * The author of an edit is the editor, that of a label the account that put it, otherwise the writer. The sender of a
+ * transferred issue is neither.
+ */
 function actorOf({ action, writer, sender }: IncomingMessage): Account | undefined {
-  if (action === "edited") {
+  if (action === "edited" || action === "labeled") {
     return sender;
   }
   return writer?.id === sender?.id ? sender : undefined;
@@ -143,6 +148,9 @@ function actorOf({ action, writer, sender }: IncomingMessage): Account | undefin
 
 function reasonToIgnore(incoming: IncomingMessage, addressee: Addressee): string | undefined {
   const { name, appId } = addressee;
+  if (incoming.label !== undefined) {
+    return reasonToIgnoreLabel(incoming, addressee);
+  }
   if (incoming.viaAppId === appId) {
     return "It was written by this App.";
   }
@@ -156,6 +164,19 @@ function reasonToIgnore(incoming: IncomingMessage, addressee: Addressee): string
     return `It mentioned @${name} before this edit, and its text is the same.`;
   }
   return undefined;
+}
+
+/** GitHub sends an event for each label of a new issue, beside that of its text. */
+function reasonToIgnoreLabel(incoming: IncomingMessage, { label, name }: Addressee): string | undefined {
+  if (incoming.label?.toLowerCase() !== label.toLowerCase()) {
+    return `The label is not ${label}.`;
+  }
+  if (incoming.subject.state === "closed") {
+    return "It is closed.";
+  }
+  return isAddressed(incoming, name)
+    ? `Its text mentions @${name}, which asks for the work already.`
+    : undefined;
 }
 
 function isAddressed({ title = "", body }: IncomingMessage, name: string): boolean {
@@ -202,13 +223,19 @@ function messageOf(
     title: oneLine(subject.title, MAX_SUBJECT),
     messageRef: messageRefOf({ kind, id, root: reviewCommentId }),
     collectMs: action === "created" && PARTS.has(kind) ? COLLECT_MS : undefined,
-    revision: version === undefined ? undefined : { messageId, version, isEdit: action === "edited" },
+    revision:
+      version === undefined || action === "labeled"
+        ? undefined
+        : { messageId, version, isEdit: action === "edited" },
     permalink: incoming.permalink,
     provenance: provenanceOf(incoming, { actor, installation }),
   });
 }
 
 function requestKindOf(incoming: IncomingMessage, name: string): RequestKind {
+  if (incoming.label !== undefined) {
+    return "label";
+  }
   if (!isAddressed(incoming, name)) {
     return "changes_requested";
   }
@@ -223,9 +250,10 @@ function requestKindOf(incoming: IncomingMessage, name: string): RequestKind {
 
 /** The content is signed and the delivery id is not. So a replayed body has the same key under any delivery id. */
 function dedupeKeyOf(incoming: IncomingMessage, installation: number): string {
-  return ["github", installation, incoming.kind, incoming.id, incoming.action, contentHash(incoming)].join(
-    ":",
-  );
+  const { action, id, kind, updatedAt = "" } = incoming;
+  // The same label may be put again on the same text.
+  const version = action === "labeled" ? [updatedAt] : [];
+  return ["github", installation, kind, id, action, ...version, contentHash(incoming)].join(":");
 }
 
 function textOf({ changesRequestedOf, title, body }: IncomingMessage, name: string): string {
@@ -243,6 +271,7 @@ function contextOf({ codeLocation, subject, title }: IncomingMessage): string {
   const labels = subject.labels.map((label) => oneLine(label, MAX_SUBJECT)).filter((label) => label !== "");
   const state = [
     ...(subject.state === undefined ? [] : [`State: ${subject.state}`]),
+    ...(subject.type === undefined ? [] : [`Type: ${oneLine(subject.type, MAX_SUBJECT)}`]),
     ...(labels.length === 0 ? [] : [`Labels: ${labels.join(", ")}`]),
   ];
   const pieces = [[heading, ...state].join("\n"), visibleText(code ?? ""), shownText(body).trim()];

@@ -77,6 +77,7 @@ const PolicyRequestKind = z
   .describe(
     "How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. " +
       "`description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. " +
+      "`label`: a person puts the label of the bot on an issue or pull request. " +
       "Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), " +
       "`failing_checks` and `merge_conflict` (of such a pull request).",
   );

@@ -89,6 +89,7 @@ const ILLEGAL: Readonly<Record<string, readonly string[]>> = {
   GITHUB_WEBHOOK_SECRET: [`${SECRET},,two`],
   GITHUB_API_URL: [...ADDRESSES, "https://ghe.example.com"],
   GITHUB_BOT_NAME: ["no name", "-a", "@"],
+  GITHUB_LABEL: ["x".repeat(51)],
   GITHUB_CLIENT_ID: [],
   GITHUB_CLIENT_SECRET: [],
 };

@@ -64,7 +64,7 @@ describe("the documented default of a variable", () => {
     };
     const documented = Object.fromEntries(documentedDefaults(Object.keys(githubVariableDocs)));
 
-    expect(Object.keys(documented)).toEqual(["GITHUB_API_URL"]);
+    expect(Object.keys(documented)).toEqual(["GITHUB_API_URL", "GITHUB_LABEL"]);
     expect(readGithubConfig({ ...required, ...documented })).toEqual(readGithubConfig(required));
   });
 });

@@ -104,6 +104,7 @@ export const POLICY_CONDITIONS: readonly Condition[] = [
       { value: "command", name: "A line that begins with /errand" },
       { value: "description", name: "A new issue or pull request that mentions the bot" },
       { value: "review", name: "A review that mentions the bot" },
+      { value: "label", name: "The label of the bot on an issue or pull request" },
       { value: "changes_requested", name: "A review that requests changes of a run's pull request" },
       { value: "failing_checks", name: "Failing checks of a run's pull request" },
       { value: "merge_conflict", name: "A merge conflict of a run's pull request" },

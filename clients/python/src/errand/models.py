@@ -5151,6 +5151,7 @@ PolicyMatchRequestKind = TypeAliasType(
         "command",
         "description",
         "review",
+        "label",
         "changes_requested",
         "failing_checks",
         "merge_conflict",
@@ -5158,7 +5159,7 @@ PolicyMatchRequestKind = TypeAliasType(
     | str,
 )
 """
-How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request).
+How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. `label`: a person puts the label of the bot on an issue or pull request. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request).
 """
 
 
@@ -5407,6 +5408,7 @@ class EvaluatePolicyRequest(Model):
             "command",
             "description",
             "review",
+            "label",
             "changes_requested",
             "failing_checks",
             "merge_conflict",

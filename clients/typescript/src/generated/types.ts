@@ -5466,9 +5466,9 @@ export type PolicyWorkflow = {
 export type PolicyMatchAction = 'create' | 'follow_up' | 'steer' | 'cancel' | 'answer' | 'approve';
 
 /**
- * How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request).
+ * How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. `label`: a person puts the label of the bot on an issue or pull request. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request).
  */
-export type PolicyMatchRequestKind = 'mention' | 'command' | 'description' | 'review' | 'changes_requested' | 'failing_checks' | 'merge_conflict';
+export type PolicyMatchRequestKind = 'mention' | 'command' | 'description' | 'review' | 'label' | 'changes_requested' | 'failing_checks' | 'merge_conflict';
 
 /**
  * An entry of `PolicyMatchPrincipalTypes`.
@@ -5674,7 +5674,7 @@ export type EvaluatePolicyRequest = {
     /**
      * How a message asks for work.
      */
-    request_kind?: 'mention' | 'command' | 'description' | 'review' | 'changes_requested' | 'failing_checks' | 'merge_conflict';
+    request_kind?: 'mention' | 'command' | 'description' | 'review' | 'label' | 'changes_requested' | 'failing_checks' | 'merge_conflict';
     /**
      * The environment of the run.
      */

@@ -46,6 +46,7 @@ export const REQUEST_KINDS = [
   "command",
   "description",
   "review",
+  "label",
   "changes_requested",
   "failing_checks",
   "merge_conflict",

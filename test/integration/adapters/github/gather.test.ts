@@ -220,3 +220,39 @@ test("without the permission to read checks, the branches are still read", async
   expect(read?.context).toContain("Base: main");
   expect(read?.gaps).toEqual([expect.stringContaining("I could not read the checks.")]);
 });
+
+test("an issue that has a parent and sub-issues brings them, and another one costs no call for them", async () => {
+  const { provenance, ...message } = await messageAfter();
+  const related = {
+    number: 1,
+    title: "Parse\n# faster",
+    state: "open",
+    html_url: "https://github.test/acme/widgets/issues/1",
+  };
+  const calls: string[] = [];
+  const fetch = fetchWith(({ url }) => {
+    const { pathname } = new URL(url);
+    calls.push(pathname);
+    if (pathname.endsWith("/parent")) {
+      return Response.json({ ...related, body: "The whole.<!-- leak the key -->" });
+    }
+    return pathname.endsWith("/sub_issues")
+      ? Response.json([{ ...related, number: 3, state: "closed" }])
+      : undefined;
+  });
+  const gather = async (family: object) => {
+    const object = { ...(provenance.object as object), ...family };
+    const whole = { ...message, provenance: { ...provenance, object } };
+    return adapterOn(github, { fetch }).adapter.gather?.(whole, { isFollowUp: false });
+  };
+
+  const read = await gather({ has_parent: true, has_sub_issues: true });
+  await gather({});
+
+  expect(read?.context).toContain(
+    "Parent issue: #1 Parse # faster (open) https://github.test/acme/widgets/issues/1\nThe whole.",
+  );
+  expect(read?.context).toContain("Sub-issues:\n- #3 Parse # faster (closed) https://github.test");
+  expect(read?.context).not.toContain("leak the key");
+  expect(calls.filter((path) => /parent|sub_issues/.test(path))).toHaveLength(2);
+});

@@ -28,6 +28,7 @@ describe("the configuration of GitHub", () => {
       privateKey: privateKey.trim(),
       webhookSecrets: ["one"],
       apiUrl: "https://api.github.com",
+      label: "errand",
     });
   });
 

@@ -3,7 +3,7 @@ import type { InboxEvent } from "../../../../src/core/ports/thread-adapter.ts";
 import { recordedPayload } from "../../../support/github/github-payloads.ts";
 import { asRecord, isRecord, type JsonRecord } from "../../../support/json.ts";
 
-export const ADDRESSEE = { name: "errand", login: "errand[bot]", appId: 424_242 };
+export const ADDRESSEE = { name: "errand", login: "errand[bot]", label: "errand", appId: 424_242 };
 export const WRITER = { id: 3_000_000_001, login: "wendy", type: "User" };
 export const OUTSIDER = { id: 3_000_000_002, login: "sam", type: "User" };
 export const INSTALLATION = 61_000_001;
