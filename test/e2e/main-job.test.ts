@@ -225,15 +225,14 @@ describe("a comment on GitHub (step 2)", () => {
     expect(await fixture.runsFrom(issue)).toEqual([issue.runId]);
   });
 
-  test("a comment by a user with read access only is refused politely and creates no run", async () => {
+  test("a comment by a user with read access only waits for the approval of a user who can", async () => {
     const issue = await GithubIssue.open(fixture);
 
     await issue.comment("@errand say hello", fixture.github.reader.login);
-    const refusal = await issue.untilReply(/only from people who can write/);
+    await issue.untilCard("Waiting for approval", /^- \[ \] Approve /m);
 
-    expect(refusal).toMatch(/^<!-- errand:delivery=\S+ -->\nSorry, /);
-    expect(issue.cards).toEqual([]);
-    expect(await fixture.runsFrom(issue)).toEqual([]);
+    expect(issue.answers).toEqual([]);
+    expect(await fixture.api.getRun(issue.runId)).toMatchObject({ state: "BLOCKED" });
   });
 });
 
