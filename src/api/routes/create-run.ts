@@ -23,6 +23,7 @@ import { sourceOf } from "../http/request-source.ts";
 import { requireBytes, requireCharacters, requireConfigBytes } from "../http/request-validation.ts";
 import { requireId, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
+import { runConfigOf } from "../schemas/run-config.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
 import { waitingForItem } from "../schemas/waiting-for.ts";
 import { findContinued } from "./conversations.ts";
@@ -148,7 +149,7 @@ function promptOf({ prompt = "", skill, config, conversation_id }: RunAgentReque
 /** An interactive caller wants to be asked for permissions. `skill` takes precedence over the skill in `config`. */
 function configOf({ config, interactive, skill }: RunAgentRequest): RunConfig {
   const named = skill === undefined ? {} : { skill_spec: skill };
-  const runConfig: RunConfig = { ...(config as RunConfig | undefined), ...named };
+  const runConfig: RunConfig = { ...(config && runConfigOf(config)), ...named };
   return interactive === true ? { permission_policy: "ask", ...runConfig } : runConfig;
 }
 

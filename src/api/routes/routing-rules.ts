@@ -25,6 +25,7 @@ import {
   routingRuleEditOf,
   routingRuleItem,
 } from "../schemas/routing-rule.ts";
+import { runConfigOf } from "../schemas/run-config.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { uuidId } from "./resource.ts";
 import { resourceRoutes } from "./resource-routes.ts";
@@ -117,8 +118,9 @@ async function requireUsable(
   creator: Viewer,
 ): Promise<void> {
   requireConfigBytes("config", config, limitsOf(deps.limits));
-  deps.runs.preparer.requireStorable(config as RunConfig, "config");
-  await deps.runs.preparer.requirePullRequestAccess({ creator, config: config as RunConfig }, "config");
+  const wanted = runConfigOf(config);
+  deps.runs.preparer.requireStorable(wanted, "config");
+  await deps.runs.preparer.requirePullRequestAccess({ creator, config: wanted }, "config");
 }
 
 function storable<Edit extends { readonly config: RunConfig }>(
@@ -151,5 +153,5 @@ function routedRequestOf({
   config = {},
   ...from
 }: EvaluateRoutingRequest): RoutedRequest {
-  return { ...from, source, text, config: config as RunConfig } as RoutedRequest;
+  return { ...from, source, text, config: runConfigOf(config) } as RoutedRequest;
 }

@@ -3,13 +3,13 @@ import { defined } from "../../core/basics/defined.ts";
 import { parseId } from "../../core/basics/ids.ts";
 import { isOpenTo } from "../../core/model/people/ownership.ts";
 import type { Principal, Viewer } from "../../core/model/people/principal.ts";
-import type { RunConfig } from "../../core/model/runs/run.ts";
 import type { Schedule } from "../../core/model/schedules/schedule.ts";
 import type { Environment } from "../../core/model/workspaces/environment.ts";
 import { ScheduleService } from "../../core/requests/schedules/schedule-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { limitsOf } from "../http/api-limits.ts";
 import { requireBytes, requireCharacters, requireConfigBytes } from "../http/request-validation.ts";
+import { runConfigOf } from "../schemas/run-config.ts";
 import {
   ListSchedulesResponse,
   newScheduleOf,
@@ -139,7 +139,7 @@ async function requireRunnable(
   requireCharacters("name", name, limits.titleLength);
   requireBytes("prompt", prompt, limits.promptBytes);
   requireConfigBytes("agent_config", config, limits);
-  const runConfig = config as RunConfig;
+  const runConfig = runConfigOf(config);
   deps.runs.preparer.requireStorable(runConfig, "agent_config");
   // The service refuses an unknown agent.
   const agentUid = agent_uid === undefined ? undefined : parseId(agent_uid);

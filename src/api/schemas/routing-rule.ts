@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { RoutingRule } from "../../core/model/defaults/request-defaults.ts";
-import type { RunConfig } from "../../core/model/runs/run.ts";
 import { withRedactedValues } from "../../core/model/secrets/sealed-values.ts";
 import type { ConsideredRule, RoutedConfig, Routing } from "../../core/requests/routing/route-request.ts";
 import {
@@ -12,7 +11,7 @@ import {
   ruleMembers,
   ruleRequest,
 } from "./rule-parts.ts";
-import { AmbientAgentConfig } from "./run-config.ts";
+import { AmbientAgentConfig, runConfigOf } from "./run-config.ts";
 import { RunSourceType } from "./run-item.ts";
 
 const REQUEST_EXAMPLE = {
@@ -147,7 +146,7 @@ type RoutingResult = z.output<typeof RoutingResult>;
 export function routingRuleEditOf(request: RoutingRuleRequest) {
   const { match = {}, environment_id: environmentId, config = {} } = request;
   const environment = environmentId === undefined ? {} : { environmentId };
-  return { ...ruleEditOf(request), match, config: config as RunConfig, ...environment };
+  return { ...ruleEditOf(request), match, config: runConfigOf(config), ...environment };
 }
 
 export function routingRuleItem(rule: RoutingRule): RoutingRuleItem {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { SHARE_ACCESSES } from "../../core/model/people/share-link.ts";
 import { PULL_REQUEST_SETTINGS } from "../../core/model/repositories/pull-request-setting.ts";
+import type { RunConfig } from "../../core/model/runs/run.ts";
 import { skillSpecProblem } from "../../core/model/skills/skill-spec.ts";
 import { ONE_OF, withoutEffect } from "./marks.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
@@ -273,6 +274,14 @@ export const AmbientAgentConfig = z
       "them as ignored.",
     examples: [CONFIG_EXAMPLE],
   });
+
+/**
+ * The configuration that a request names, as the core calls it. The schema has the same members, but gives an absent one
+ * the type undefined.
+ */
+export function runConfigOf(config: z.output<typeof AmbientAgentConfig>): RunConfig {
+  return config as RunConfig;
+}
 
 /**
  * Checks the skills of a configuration in a request. Responses contain both members, if the first of `skills` is the

@@ -2,14 +2,13 @@ import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { PrincipalId } from "../../core/basics/ids.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
-import type { RunConfig } from "../../core/model/runs/run.ts";
 import type { Schedule } from "../../core/model/schedules/schedule.ts";
 import { withRedactedValues } from "../../core/model/secrets/sealed-values.ts";
 import type { Environment } from "../../core/model/workspaces/environment.ts";
 import type { NewSchedule } from "../../core/requests/schedules/schedule-service.ts";
 import { EnvironmentConfigSchema, environmentConfigJson } from "./environment.ts";
 import { requireId } from "./ids.ts";
-import { AmbientAgentConfig, checkSkills } from "./run-config.ts";
+import { AmbientAgentConfig, checkSkills, runConfigOf } from "./run-config.ts";
 import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
 import { CONFIG_EXAMPLE } from "./run-examples.ts";
 import { Scope } from "./run-item.ts";
@@ -140,7 +139,7 @@ export function scheduleEditOf(request: ScheduleUpdateRequest) {
     cron,
     prompt,
     enabled,
-    config: config as RunConfig,
+    config: runConfigOf(config),
     metadata,
     ...defined({
       mode,

@@ -1,6 +1,8 @@
+import { text } from "node:stream/consumers";
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from "jose";
-import { Agent, fetch as fetchWith } from "undici";
+import { Agent, fetch } from "undici";
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { WorkflowToken, WorkflowTokens } from "../../core/ports/workflow-tokens.ts";
 import { createGuardedConnector, type GuardOptions } from "../guarded-connector.ts";
@@ -26,45 +28,16 @@ const UNANSWERED: ReadonlySet<string> = new Set(["ERR_JOSE_GENERIC", "ERR_JWKS_T
 const REMEDY =
   "Request a new token from the platform in the same job, for the audience that the policy names, and send it at once.";
 
-/** Reads the keys of an issuer at its first token. It connects only where `destinations` allows. */
-export function createWorkflowTokens({
-  destinations,
-  resolve,
-}: Omit<GuardOptions, "connectMs">): WorkflowTokens {
-  const connect = createGuardedConnector({
-    destinations,
-    connectMs: TIMEOUT_MS,
-    ...(resolve && { resolve }),
-  });
-  const agent = new Agent({ connect, maxResponseSize: ANSWER_BYTES_MAX, pipelining: 0 });
-  const keysOf = new Map<string, Promise<JWTVerifyGetKey>>();
-  const get = (url: string, signal: AbortSignal) =>
-    fetchWith(url, { dispatcher: agent, redirect: "error", signal, headers: { accept: "application/json" } });
+type Destination = Omit<GuardOptions, "connectMs">;
 
-  async function discover(issuer: string): Promise<JWTVerifyGetKey> {
-    const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
-    const found = metadata.parse(await (await get(url, AbortSignal.timeout(TIMEOUT_MS))).json());
-    if (found.issuer !== issuer) {
-      throw new Error("The issuer calls itself differently.");
-    }
-    return createRemoteJWKSet(new URL(found.jwks_uri), {
-      timeoutDuration: TIMEOUT_MS,
-      [customFetch]: (url, { signal }) => get(url, signal) as unknown as Promise<Response>,
-    });
-  }
-
-  function keys(issuer: string): Promise<JWTVerifyGetKey> {
-    const known = keysOf.get(issuer) ?? discover(issuer);
-    keysOf.set(issuer, known);
-    // A failure is not kept.
-    known.catch(() => keysOf.delete(issuer));
-    return known;
-  }
-
+/** Connects only where `destinations` allows. */
+export function createWorkflowTokens({ destinations, resolve }: Destination): WorkflowTokens {
+  const connect = createGuardedConnector({ destinations, connectMs: TIMEOUT_MS, ...defined({ resolve }) });
+  const issuers = new Issuers(new Agent({ connect, maxResponseSize: ANSWER_BYTES_MAX, pipelining: 0 }));
   return {
-    async verify(token, issuers) {
+    async verify(token, trusted) {
       const issuer = issuerOf(token);
-      if (issuer === undefined || !issuers.has(issuer)) {
+      if (issuer === undefined || !trusted.has(issuer)) {
         throw refused("No policy trusts the issuer of this token.");
       }
       const options = {
@@ -74,16 +47,58 @@ export function createWorkflowTokens({
         requiredClaims: ["exp"],
       };
       try {
-        return tokenOf((await jwtVerify(token, await keys(issuer), options)).payload);
+        return tokenOf((await jwtVerify(token, await issuers.keysOf(issuer), options)).payload);
       } catch (error) {
-        throw error instanceof errors.JOSEError && !UNANSWERED.has(error.code)
-          ? refused("The token is not valid, or no longer.")
-          : error instanceof AppError
-            ? error
-            : unanswered();
+        if (error instanceof AppError) {
+          throw error;
+        }
+        const isAboutToken = error instanceof errors.JOSEError && !UNANSWERED.has(error.code);
+        throw isAboutToken ? refused("The token is not valid, or no longer.") : unanswered();
       }
     },
   };
+}
+
+/** The keys of issuers, which are read at the first token of each. */
+class Issuers {
+  readonly #agent: Agent;
+  readonly #known = new Map<string, Promise<JWTVerifyGetKey>>();
+
+  constructor(agent: Agent) {
+    this.#agent = agent;
+  }
+
+  /** A failure is not kept. */
+  keysOf(issuer: string): Promise<JWTVerifyGetKey> {
+    const keys = this.#known.get(issuer) ?? this.#discover(issuer);
+    this.#known.set(issuer, keys);
+    keys.catch(() => this.#known.delete(issuer));
+    return keys;
+  }
+
+  async #discover(issuer: string): Promise<JWTVerifyGetKey> {
+    const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+    const answer = await this.#get(url, AbortSignal.timeout(TIMEOUT_MS));
+    const found = metadata.parse(await answer.json());
+    if (found.issuer !== issuer) {
+      throw new Error("The issuer calls itself differently.");
+    }
+    return createRemoteJWKSet(new URL(found.jwks_uri), {
+      timeoutDuration: TIMEOUT_MS,
+      [customFetch]: (address, { signal }) => this.#get(address, signal),
+    });
+  }
+
+  async #get(url: string, signal: AbortSignal): Promise<Response> {
+    const headers = { accept: "application/json" };
+    const { body, status } = await fetch(url, {
+      dispatcher: this.#agent,
+      redirect: "error",
+      signal,
+      headers,
+    });
+    return new Response(body === null ? "" : await text(body), { status });
+  }
 }
 
 function unanswered(): AppError {

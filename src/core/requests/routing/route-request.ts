@@ -1,4 +1,5 @@
 import { defined } from "../../basics/defined.ts";
+import { keysOf } from "../../basics/keys-of.ts";
 import type { NamedAgent } from "../../model/defaults/named-agent.ts";
 import type { RoutingMatch, RoutingRule } from "../../model/defaults/request-defaults.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
@@ -72,7 +73,7 @@ const CHECKS: Readonly<Record<RoutingCondition, Check>> = {
   places: ({ places }, { place }) => matchesOneGlob(places, place),
   text: (match, { text }) => containsOne(match.text, text),
 };
-const CONDITIONS = Object.keys(CHECKS) as readonly RoutingCondition[];
+const CONDITIONS = keysOf(CHECKS);
 
 /** The first rule that matches decides, for a request that names no environment. `rules` must be in order. */
 export function route(rules: readonly RoutingRule[], request: RoutedRequest): Routing {
