@@ -147,8 +147,14 @@ const WITHOUT_WORDS =
   /^(?:divider|actions|context_actions|.*_select|.*_picker|.*button|overflow|checkboxes|feedback.*)$/;
 
 function wordlessPart(type: unknown): string {
-  const name = identifier(type);
+  const name = kindOf(type);
   return name === "" || WITHOUT_WORDS.test(textOf(type)) ? "" : marked(name);
+}
+
+function kindOf(type: unknown): string {
+  return textOf(type)
+    .replace(/[^A-Za-z0-9]+/g, " ")
+    .trim();
 }
 
 function memberText(key: string, member: unknown, deeper: (member: unknown) => string): string {
@@ -184,8 +190,14 @@ function richText({ type, elements, ...part }: Json, depth: number): string {
     case "rich_text_section":
       return inner.join("");
     default:
-      return inlineText({ type, ...part }) ?? lines([shownText({ ...part, elements }, depth + 1)]);
+      return inlineText({ type, ...part }) ?? shownInline({ type, ...part, elements }, depth);
   }
+}
+
+/** Mentions of lists, canvases, files and other things have an address or nothing that can be read. */
+function shownInline(part: Json, depth: number): string {
+  const { type, url } = part;
+  return typeof url === "string" ? link(url, kindOf(type)) : shownText(part, depth + 1);
 }
 
 function inlineText({ type, ...part }: Json): string | undefined {
@@ -240,8 +252,9 @@ function blocksOf({ blocks, message_blocks: messages }: Json): readonly unknown[
   return [...listOf(blocks), ...forwarded];
 }
 
-function isForwarded({ is_share: isShare }: Json): boolean {
-  return isShare === true;
+/** Slack marks a message that is forwarded in one way or the other, and one whose link is in the text in the second. */
+function isForwarded({ is_msg_unfurl: isUnfurl, is_share: isShare }: Json): boolean {
+  return isShare === true || isUnfurl === true;
 }
 
 function forwardedBy(attachment: Json): string {

@@ -10,7 +10,7 @@ import { teamAccessOf } from "../../model/secrets/secret.ts";
 import type { ArtifactBody } from "../../model/workspaces/artifact.ts";
 import type { WorkspacePlan } from "../../model/workspaces/workspace.ts";
 import type { BranchPush, PushedWork } from "../../ports/change-tracker.ts";
-import type { PushedBranch } from "../../ports/gateway.ts";
+import type { PushedBranch, RefusedPush } from "../../ports/gateway.ts";
 import type { PullRequest, PullRequestDraft } from "../../ports/pull-requests.ts";
 import type { RunWorkspace } from "../../ports/workspace-provider.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
@@ -88,9 +88,9 @@ export class PullRequestPublisher {
     const isAskedFor = turn.isAskedFor || (await this.#hasOwn());
     const asking = askingForPullRequest(this.#deps);
     const targets = isAskedFor ? publishTargetsOf(asking, settings.pullRequests) : this.#targets;
-    this.#targets = await Promise.all(
-      targets.map(async (each) => restartedTarget(each, await changes.restartOf(runWorkspace, each))),
-    );
+    const begun = async (each: PublishTarget) =>
+      restartedTarget(each, await changes.restartOf(runWorkspace, each));
+    this.#targets = await Promise.all(targets.map(begun));
     const published = await this.#publish(turn, turn.isAskedFor ? undefined : changed);
     return { ...published, ...(turn.isDone ? this.#refused() : { refused: [] }) };
   }
@@ -373,14 +373,13 @@ export class PullRequestPublisher {
   #refused(): Pick<PublishResult, "notWritable" | "refused"> {
     const { changes, runWorkspace } = this.#deps;
     const { refusedPushes } = runWorkspace.gateway.traffic;
-    const notWritable = refusedPushes.find(
-      (push) => this.#targetIn(push)?.isOptional === true && isWriteForbidden(push.message),
-    );
+    const by = changes.host;
+    const isLeftOut = (push: RefusedPush) =>
+      this.#targetIn(push)?.isOptional === true && isWriteForbidden(push.message);
+    const notWritable = refusedPushes.find(isLeftOut);
     const refused = refusedPushes
-      .filter((push) => push !== notWritable)
-      .map(
-        ({ message }) => ({ what: "push", by: changes.host, message, remedy: remedyOf(message) }) as const,
-      );
+      .filter((push) => !isLeftOut(push))
+      .map(({ message }) => ({ what: "push", by, message, remedy: remedyOf(message) }) as const);
     return { ...defined({ notWritable: notWritable?.message }), refused: [...refused, ...this.#failures] };
   }
 

@@ -127,6 +127,18 @@ describe("the blocks of a message without a text", () => {
       ),
       "1 May #fff",
     ],
+    [
+      "rich mentions of other things",
+      rich(
+        section(
+          words("in "),
+          { type: "list_record", file_id: "F1", url: "https://s.example/lists/F1" },
+          words(" and "),
+          { type: "workflow_mention", workflow_id: "Wf1" },
+        ),
+      ),
+      "in list record (https://s.example/lists/F1) and [workflow mention]",
+    ],
     ["alert", { type: "alert", text: mrkdwn("Disk is full"), level: "error" }, "Disk is full"],
     [
       "card",
@@ -289,6 +301,11 @@ describe("the attachments of a message", () => {
       "A forwarded message of Ada the bot: in #ops, https://s.example/p1:\n    It broke\n    > really",
     ],
     [
+      "a forwarded message that Slack marks in another way",
+      { is_msg_unfurl: true, author_name: "Ada", channel_name: "ops", text: "It broke" },
+      "A forwarded message of Ada in #ops:\n    It broke",
+    ],
+    [
       "a forwarded message in blocks",
       {
         is_share: true,
@@ -305,9 +322,9 @@ describe("the attachments of a message", () => {
   test("the files of a forwarded message are files, those of other attachments are not", () => {
     const files = [{ id: "F1", name: "a.png" }];
 
-    expect(forwardedFiles({ attachments: [{ is_share: true, files }, { files: [{ id: "F2" }] }] })).toEqual(
-      files,
-    );
+    expect(
+      forwardedFiles({ attachments: [{ is_msg_unfurl: true, files }, { files: [{ id: "F2" }] }] }),
+    ).toEqual(files);
   });
 });
 
