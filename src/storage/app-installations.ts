@@ -3,11 +3,13 @@ import { CHANNELS } from "../core/ports/pubsub.ts";
 import type {
   AppCredentials,
   AppInstallations,
+  ConnectedWorkspace,
   Installer,
   UnconnectedWorkspace,
 } from "../core/ports/stores/app-installations.ts";
 import { nameSystemAuthor } from "./audit-log.ts";
 import type { Tx } from "./database.ts";
+import { withoutNulls } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";
 import { findCredentials, listUnconnected, takeUpEvents } from "./unconnected-events.ts";
 
@@ -100,6 +102,13 @@ export class PrismaAppInstallations implements AppInstallations {
         data: { organizationId: null, problem: REMOVED },
       });
     });
+  }
+
+  async listConnected(adapter: string): Promise<readonly ConnectedWorkspace[]> {
+    const where = { adapter, sealedCredentials: { not: null } };
+    const query = { where, select: { externalId: true, name: true }, orderBy: { id: "asc" } } as const;
+    const rows = await this.#deps.database.query((client) => client.installation.findMany(query));
+    return rows.map((row) => withoutNulls<ConnectedWorkspace>(row));
   }
 
   async listUnconnected(adapter: string): Promise<readonly UnconnectedWorkspace[]> {

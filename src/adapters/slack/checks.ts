@@ -1,32 +1,20 @@
 import type { WebClientOptions } from "@slack/web-api";
-import { z } from "zod";
-import { AppError } from "../../core/basics/errors.ts";
 import type { ThreadKey } from "../../core/basics/ids.ts";
 import type { AdapterFacts } from "../../core/ports/adapter-facts.ts";
-import { type Check, fail, ok, warn } from "../../core/ports/check.ts";
+import { type Check, ok, warn } from "../../core/ports/check.ts";
 import type { AppInstallations } from "../../core/ports/stores/app-installations.ts";
-import { clockCheck, eventsCheck, explained, shared } from "../platform-checks.ts";
+import { eventsCheck } from "../platform-checks.ts";
 import type { WebhookArrivals } from "../webhook-route.ts";
 import { parseThreadKey } from "./addresses.ts";
-import { BOT_SCOPES, OPTIONAL_BOT_SCOPES } from "./app-manifest.ts";
-import { methodUrl } from "./client.ts";
 import type { SlackConfig } from "./config.ts";
-import { remedyOf } from "./errors.ts";
 import type { Ingest } from "./ingest.ts";
+import type { Installs } from "./installs.ts";
+import { tokenChecks } from "./token-checks.ts";
 
-/** Below the time that the doctor waits for a check. */
-const ANSWER_LIMIT_MS = 4_000;
 const SHOWN_CHANNELS = 5;
 const SHOWN_WORKSPACES = 5;
 /** Dropped events are old news after this time. */
 const DROPPED_MS = 24 * 60 * 60_000;
-
-const authAnswer = z.object({
-  ok: z.boolean(),
-  error: z.string().optional(),
-  user: z.string().optional(),
-  team: z.string().optional(),
-});
 
 type Fetch = NonNullable<WebClientOptions["fetch"]>;
 
@@ -36,37 +24,20 @@ export interface CheckDeps {
   readonly fetch: Fetch;
   readonly ingest: Pick<Ingest, "droppedAt">;
   readonly installations: Pick<AppInstallations, "listUnconnected"> | undefined;
+  readonly installs: Pick<Installs, "listConnected" | "tokenOf"> | undefined;
 }
 
-/** The checks of the app in its workspace. */
+/** The checks of the app in its workspaces. */
 export function slackChecks(
   config: SlackConfig,
-  { arrivals, facts, fetch, ingest, installations }: CheckDeps,
+  { arrivals, facts, fetch, ingest, installations, installs }: CheckDeps,
 ): readonly Check[] {
   return [
-    ...tokenChecks(config, facts, fetch),
+    ...tokenChecks(config, { facts, fetch, installs }),
     ...(config.signingSecret === undefined ? [] : [webhookCheck(arrivals, facts)]),
     droppedCheck(ingest, facts),
     channelsCheck(facts),
     ...(installations === undefined ? [] : [unconnectedCheck(config, installations, facts)]),
-  ];
-}
-
-/** Without `SLACK_BOT_TOKEN`, all workspaces are stored installations. */
-function tokenChecks({ apiUrl, botToken }: SlackConfig, facts: AdapterFacts, fetch: Fetch): readonly Check[] {
-  if (botToken === undefined) {
-    return [];
-  }
-  const ask = shared(() => askWhoWeAre({ apiUrl, botToken }, fetch));
-  return [
-    tokenCheck(ask),
-    scopesCheck(ask),
-    clockCheck(
-      "slack_clock",
-      "Slack",
-      async () => (await ask()).headers.get("date"),
-      () => facts.now(),
-    ),
   ];
 }
 
@@ -129,80 +100,6 @@ function unconnectedCheck(
       );
     },
   };
-}
-
-interface AuthAnswer {
-  readonly body: z.output<typeof authAnswer>;
-  readonly headers: Pick<Headers, "get">;
-}
-
-type Ask = () => Promise<AuthAnswer>;
-
-/** Not by the client of the adapter, because that does not show the headers of an answer. */
-async function askWhoWeAre(
-  { apiUrl, botToken }: { readonly apiUrl: string; readonly botToken: string },
-  fetch: Fetch,
-): Promise<AuthAnswer> {
-  try {
-    const response = await fetch(methodUrl(apiUrl, "auth.test"), {
-      method: "POST",
-      headers: { authorization: `Bearer ${botToken}` },
-      redirect: "error",
-      signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
-    });
-    return { body: authAnswer.parse(await response.json()), headers: response.headers };
-  } catch (cause) {
-    throw new AppError("resource_unavailable", "Slack gave no answer to auth.test.", {
-      cause,
-      remedy: "See that this machine reaches SLACK_API_URL, and look at Slack's own status.",
-    });
-  }
-}
-
-function tokenCheck(ask: Ask): Check {
-  return {
-    name: "slack_token",
-    run: () =>
-      explained(async () => {
-        const { error = "unknown", ok: isOk, team = "?", user = "?" } = (await ask()).body;
-        return isOk
-          ? ok(`The token is that of @${user} in the workspace ${team}.`)
-          : fail(
-              `Slack refuses the token: ${error}.`,
-              remedyOf(error) ?? "Set SLACK_BOT_TOKEN to the token of an installed app.",
-            );
-      }),
-  };
-}
-
-function scopesCheck(ask: Ask): Check {
-  return {
-    name: "slack_scopes",
-    run: () =>
-      explained(async () => {
-        const { body, headers } = await ask();
-        const granted = headers.get("x-oauth-scopes");
-        if (!body.ok || granted === null) {
-          return warn("Slack did not say which scopes the token has.", "Repair what slack_token names.");
-        }
-        const scopes = new Set(granted.split(",").map((scope) => scope.trim()));
-        const missing = missingOf(BOT_SCOPES, scopes);
-        const remedy =
-          "Add them under OAuth & Permissions, reinstall the app, and set SLACK_BOT_TOKEN if it changed.";
-        if (missing !== "") {
-          return fail(`The token lacks scopes: ${missing}.`, remedy);
-        }
-        const optional = missingOf(OPTIONAL_BOT_SCOPES, scopes);
-        return optional === ""
-          ? ok("The token has all scopes of the manifest.")
-          : warn(`The token lacks optional scopes: ${optional}.`, remedy);
-      }),
-  };
-}
-
-function missingOf(wanted: Readonly<Record<string, string>>, granted: ReadonlySet<string>): string {
-  const missing = Object.entries(wanted).filter(([scope]) => !granted.has(scope));
-  return missing.map(([scope, use]) => `${scope} (${use})`).join(", ");
 }
 
 /** Slack's codes for a channel that the bot cannot post to. */

@@ -174,7 +174,10 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
   return {
     adapter,
     checks: (facts) =>
-      slackChecks(config, { arrivals, facts, ingest, installations, fetch: deps.fetch ?? globalThis.fetch }),
+      slackChecks(config, {
+        ...{ arrivals, facts, ingest, installations, installs },
+        fetch: deps.fetch ?? globalThis.fetch,
+      }),
     ...defined({
       routes: receiver?.routes,
       socketMode,

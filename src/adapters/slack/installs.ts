@@ -12,6 +12,7 @@ import type { AppInstaller } from "../../core/ports/app-installer.ts";
 import {
   type AppCredentials,
   type AppInstallations,
+  type ConnectedWorkspace,
   credentialsOwner,
   type Installer,
   type UnconnectedWorkspace,
@@ -121,6 +122,10 @@ export class Installs implements WorkspaceTokens, AppInstaller {
     if (isRefused) {
       await installations.disconnect(ADAPTER, externalId);
     }
+  }
+
+  listConnected(): Promise<readonly ConnectedWorkspace[]> {
+    return this.#deps.installations.listConnected(ADAPTER);
   }
 
   listUnconnected(): Promise<readonly UnconnectedWorkspace[]> {

@@ -151,6 +151,9 @@ describe("installing the app", () => {
     const audit = await visit("/api/v1/agent/audit", their.cookie);
     const list = await visit("/api/v1/agent/installations", their.cookie);
 
+    expect(await installations.listConnected("slack")).toEqual([
+      { externalId: place.workspace.teamId, name: "other" },
+    ]);
     expect(stored?.sealed).toMatch(/^v1\./);
     expect(audit.text).toContain("installation.created");
     for (const text of [JSON.stringify(stored), audit.text, list.text, harness.logged.join()]) {

@@ -23,6 +23,8 @@ export interface UnconnectedWorkspace {
   readonly lastReceivedAt: Date;
 }
 
+export type ConnectedWorkspace = Pick<AppCredentials, "externalId" | "name">;
+
 /** The app of a platform in the workspaces and organizations that installed it, with its tokens. */
 export interface AppInstallations {
   /**
@@ -45,6 +47,8 @@ export interface AppInstallations {
   disconnect(adapter: string, externalId: string): Promise<void>;
   /** The organization no longer lets the app into this workspace. */
   uncover(adapter: string, externalId: string, organizationId: string): Promise<void>;
+  /** The workspaces and organizations with credentials. The oldest comes first. */
+  listConnected(adapter: string): Promise<readonly ConnectedWorkspace[]>;
   /** The workspaces without credentials that sent messages in the last days. The newest comes first. */
   listUnconnected(adapter: string): Promise<readonly UnconnectedWorkspace[]>;
   /** Remembers that an administrator went to the platform. */

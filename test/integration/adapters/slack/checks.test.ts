@@ -1,7 +1,8 @@
 import Fastify, { type FastifyInstance } from "fastify";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { slackChecks } from "../../../../src/adapters/slack/checks.ts";
 import { createSlackAdapter, type SlackAdapter } from "../../../../src/adapters/slack/index.ts";
+import { tokenChecks } from "../../../../src/adapters/slack/token-checks.ts";
 import { WebhookArrivals } from "../../../../src/adapters/webhook-route.ts";
 import type { AdapterFacts, DeadNotices } from "../../../../src/core/ports/adapter-facts.ts";
 import type { Finding } from "../../../../src/core/ports/check.ts";
@@ -230,6 +231,7 @@ test.each([
   const config = { apiUrl: slack.apiUrl, ...(oauth && { oauth }) };
   const [check] = slackChecks(config, {
     ...{ arrivals: new WebhookArrivals(), facts: FACTS, ingest: { droppedAt: undefined }, installations },
+    installs: undefined,
     fetch: (input, init) => loopbackOnlyFetch(input, init as RequestInit),
   }).filter(({ name }) => name === "slack_workspaces");
 
@@ -243,4 +245,82 @@ test.each([
   expect((await check?.run())?.message).toMatch(/^The workspace T1 wrote to Errand and is not connected\. /);
   ids = [];
   expect(await check?.run()).toMatchObject({ status: "ok" });
+});
+
+describe("the tokens of connected workspaces", () => {
+  /** The checks beside `SLACK_BOT_TOKEN` of the main workspace, or without it. */
+  async function findingsWith(botToken?: string): Promise<Readonly<Record<string, Finding>>> {
+    const { otherWorkspace } = slack;
+    const config = { apiUrl: slack.apiUrl, ...(botToken !== undefined && { botToken }) };
+    const checks = tokenChecks(config, {
+      facts: FACTS,
+      fetch: (input, init) => loopbackOnlyFetch(input, init as RequestInit),
+      installs: {
+        listConnected: async () => [
+          { externalId: otherWorkspace.teamId, name: "Other" },
+          { externalId: "E0GRID" },
+        ],
+        tokenOf: async ({ teamId }) =>
+          teamId === otherWorkspace.teamId ? otherWorkspace.botToken : slack.workspace.botToken,
+      },
+    });
+    const found = await Promise.all(checks.map(async (check) => [check.name, await check.run()]));
+    expect(JSON.stringify(found)).not.toMatch(new RegExp(`${slack.botToken}|${otherWorkspace.botToken}`));
+    return Object.fromEntries(found);
+  }
+
+  test("all are checked, with a call for each", async () => {
+    const before = slack.calls("auth.test").length;
+
+    const found = await findingsWith(slack.botToken);
+
+    expect(found.slack_token).toEqual({ status: "ok", message: "It is right in all 3 workspaces." });
+    expect(found.slack_scopes).toEqual({ status: "ok", message: "It is right in all 3 workspaces." });
+    expect(found.slack_clock?.status).toBe("ok");
+    expect(slack.calls("auth.test")).toHaveLength(before + 3);
+  });
+
+  test.each([
+    ["chat:write", "fail", "Other: The token lacks scopes: chat:write (the card, answers and questions)."],
+    [
+      "channels:read",
+      "warn",
+      "Other: The token lacks optional scopes: channels:read (names of public channels in requests).",
+    ],
+  ])("the workspace that lacks %s is named, with what to do there", async (lacking, status, message) => {
+    slack.otherWorkspace.grant(slack.otherWorkspace.scopes.filter((scope) => scope !== lacking));
+
+    for (const botToken of [slack.botToken, undefined]) {
+      expect((await findingsWith(botToken)).slack_scopes).toEqual({
+        status,
+        message,
+        remedy:
+          "Add them under OAuth & Permissions, install the app there again on https://errand.example.com/setup/slack/install.",
+      });
+    }
+  });
+
+  test("a refused token is named with its workspace, and the others stay right", async () => {
+    slack.faults.next({ method: "auth.test", kind: "ok-false", error: "account_inactive" });
+
+    expect((await findingsWith()).slack_token).toMatchObject({
+      status: "fail",
+      message: "Other: Slack refuses the token: account_inactive.",
+      remedy: "Install the app there again on https://errand.example.com/setup/slack/install.",
+    });
+  });
+
+  test("before any workspace is connected, nothing is wrong", async () => {
+    const installs = { listConnected: async () => [], tokenOf: async () => undefined };
+    const checks = tokenChecks({ apiUrl: slack.apiUrl }, { facts: FACTS, fetch: globalThis.fetch, installs });
+
+    expect((await Promise.all(checks.map((check) => check.run()))).map(({ status }) => status)).toEqual([
+      "ok",
+      "ok",
+      "ok",
+    ]);
+    expect(
+      tokenChecks({ apiUrl: slack.apiUrl }, { facts: FACTS, fetch: globalThis.fetch, installs: undefined }),
+    ).toEqual([]);
+  });
 });
