@@ -17,6 +17,7 @@ import {
   queueCheck,
   sandboxCheck,
   secretKeyCheck,
+  waitingNoticesCheck,
   workerDisksCheck,
   workersCheck,
 } from "../core/upkeep/checks.ts";
@@ -64,6 +65,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     adaptersCheck(names, storage),
     ...Array.from(adapters.values(), ({ socketMode }) => socketMode?.check ?? []).flat(),
     deadNoticesCheck(storage),
+    waitingNoticesCheck(storage),
     administratorsCheck(storage),
     suspendedPeopleCheck(storage),
     botsCheck(storage, () => systemClock.now()),

@@ -2,6 +2,7 @@ import type { TeamId } from "../core/basics/ids.ts";
 import type { DeadNotices } from "../core/ports/adapter-facts.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import {
+  type HeldNotices,
   type LoggedNotice,
   type NoticeLog,
   type NoticeQuery,
@@ -83,6 +84,17 @@ export class PrismaNoticeLog implements NoticeLog {
         FROM outbox_deliveries d JOIN threads t ON t.id = d.thread_id
         WHERE d.state = 'dead' AND d.created_at > now() - ${days}::int * interval '1 day'
         GROUP BY 1, 2, 3 ORDER BY count(*) DESC, max(d.id) DESC LIMIT ${DEAD_ROWS_MAX}`,
+    );
+    return rows.map((row) => ({ ...row, count: Number(row.count) }));
+  }
+
+  async listHeld(): Promise<readonly HeldNotices[]> {
+    const rows = await this.#deps.database.query(
+      (client) => client.$queryRaw<(Omit<HeldNotices, "count"> & { readonly count: bigint })[]>`
+        SELECT t.adapter, count(*), max(d.due_at) AS until
+        FROM outbox_deliveries d JOIN threads t ON t.id = d.thread_id
+        WHERE d.state = 'waiting' AND d.reservation IS NOT NULL AND d.due_at > now() AND d.message_key LIKE 'message:%'
+        GROUP BY 1 ORDER BY 1`,
     );
     return rows.map((row) => ({ ...row, count: Number(row.count) }));
   }

@@ -33,6 +33,13 @@ interface WaitingRow
   readonly receipt: string | null;
 }
 
+interface Candidate {
+  readonly row: WaitingRow;
+  readonly delivery: TakenDelivery;
+  readonly limits: readonly KeyedLimit[];
+  readonly progress: boolean;
+}
+
 export class PrismaOutboxStore implements OutboxStore {
   readonly #deps: StoreDeps;
 
@@ -52,14 +59,16 @@ export class PrismaOutboxStore implements OutboxStore {
           continue;
         }
         const delivery = deliveryOf(row, threadId);
-        if (await this.#mayGo(tx, row, delivery, limitsOf)) {
+        const limits = limitsOf(delivery);
+        const progress = isProgress(delivery, limits);
+        if (await this.#mayGo(tx, { row, delivery, limits, progress })) {
           await tx.outboxDelivery.update({ where: { id: row.id }, data: { tries: { increment: 1 } } });
           const isTried =
             row.tries > 0 || (row.receipt === null && (await wasMessageTried(tx, threadId, row)));
           const questionShownAt = await questionReceipt(tx, delivery);
           return { ...delivery, ...defined({ questionShownAt }), maybeShown: isTried };
         }
-        if (writeKindOf(delivery) === "post") {
+        if (writeKindOf(delivery) === "post" && !progress) {
           return undefined;
         }
         passed.add(row.messageKey);
@@ -69,13 +78,11 @@ export class PrismaOutboxStore implements OutboxStore {
   }
 
   /** False: it waits. If a limit holds it back, it gets a time and a job. */
-  async #mayGo(tx: Tx, row: WaitingRow, delivery: TakenDelivery, limitsOf: LimitsOf): Promise<boolean> {
-    const progress = isProgress(delivery);
+  async #mayGo(tx: Tx, { delivery, limits, progress, row }: Candidate): Promise<boolean> {
     const isHeldForProgress = !progress && row.reservation === "tentative";
     if (!row.isDue && !isHeldForProgress) {
       return false;
     }
-    const limits = limitsOf(delivery);
     if (limits.length === 0) {
       return true;
     }
@@ -83,6 +90,10 @@ export class PrismaOutboxStore implements OutboxStore {
     const reservation = isHeldForProgress ? undefined : (row.reservation ?? undefined);
     const answer = decidePace(states, { now, isProgress: progress, reservation });
     await storeLimits(tx, limits, answer.states);
+    if (answer.isDropped) {
+      await tx.outboxDelivery.update({ where: { id: row.id }, data: { state: "replaced" } });
+      return false;
+    }
     if (answer.wait !== undefined) {
       const { until, reservation: made } = answer.wait;
       await this.#postpone(tx, { id: row.id, threadId: delivery.thread.id }, until - now, made);

@@ -19,7 +19,7 @@ import { gather } from "./gather.ts";
 import { BotIdentity } from "./identity.ts";
 import { INSTALLATION_EVENTS, takeInstallationEvent } from "./installation-events.ts";
 import { LostDeliveries } from "./lost-deliveries.ts";
-import { PACE } from "./pace.ts";
+import { PACE, writesOf } from "./pace.ts";
 import { Posts } from "./posts.ts";
 import { coAuthorOf } from "./provenance.ts";
 import { openPullRequests } from "./pull-requests.ts";
@@ -73,6 +73,7 @@ export function createGithubAdapter(config: GithubConfig, deps: GithubDeps): Git
       trigger: () => identity.trigger,
       placeOf: reviewThreadOf,
       pace: PACE,
+      writesOf,
       coAuthorOf,
       // Everyone who may read a repository reads its threads, and outside collaborators may.
       isPublic: () => true,

@@ -210,6 +210,26 @@ export function deadNoticesCheck({ noticeLog }: Pick<Storage, "noticeLog">): Che
   };
 }
 
+/** People who wait for an answer see nothing meanwhile, except on the pages. */
+export function waitingNoticesCheck({ noticeLog }: Pick<Storage, "noticeLog">): Check {
+  return {
+    name: "waiting_notices",
+    async run() {
+      const held = await noticeLog.listHeld();
+      if (held.length === 0) {
+        return ok("No message to a thread waits for a rate limit.");
+      }
+      const shown = held.map(
+        ({ adapter, count, until }) => `${count} × ${adapter}, the last one until ${until.toISOString()}`,
+      );
+      return warn(
+        `Messages to threads wait because the platform limits how much is posted: ${shown.join("; ")}.`,
+        "They are sent by themselves, answers first. The pages have them already.",
+      );
+    },
+  };
+}
+
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /** Whether only this machine reaches the address. */

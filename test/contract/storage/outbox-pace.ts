@@ -124,6 +124,47 @@ export function describeOutboxPace(harness: () => StorageHarness): void {
       expect(await deliverAll(harness(), ending?.id ?? "", limits)).toEqual([end]);
     });
 
+    test("a card that gives way lets a message of its thread pass, and the log says which messages wait", async () => {
+      const limits = only({ ...POSTS, burst: 2, reserve: 1, cardsYield: true });
+      const first = await aThreadWith(harness(), [aReply("one")]);
+      expect(await deliverAll(harness(), first.id, limits)).toEqual([aReply("one")]);
+      const thread = await aThreadWith(harness(), []);
+      const card = aCard(thread.run, { state: "SUCCEEDED" });
+      await say(harness(), thread.run, [card, aReply("the answer"), aReply("another")]);
+
+      expect(await deliverAll(harness(), thread.id, limits)).toEqual([aReply("the answer")]);
+      const held = await harness().storage.noticeLog.listHeld();
+      expect(held).toEqual([{ adapter: "memory", count: 1, until: expect.any(Date) }]);
+      await harness().passTime(60_000);
+
+      expect(await deliverAll(harness(), thread.id, limits)).toEqual([card, aReply("another")]);
+      expect(await harness().storage.noticeLog.listHeld()).toEqual([]);
+    });
+
+    test("a spared edit counts nothing, and is dropped as progress while little is left", async () => {
+      const hour = { ...POSTS, burst: 3, reserve: 2, spares: ["edit", "reaction"] } as const;
+      const limits = only(hour);
+      const thread = await aThreadWith(harness(), []);
+      const card = (state: "QUEUED" | "INPROGRESS" | "SUCCEEDED", turn: number) =>
+        aCard(thread.run, { state, turn });
+      await say(harness(), thread.run, [card("QUEUED", 1)]);
+      await deliverAll(harness(), thread.id, limits);
+      await harness().passTime(10_100);
+
+      await say(harness(), thread.run, [card("INPROGRESS", 2)]);
+      expect(await deliverAll(harness(), thread.id, limits)).toEqual([card("INPROGRESS", 2)]);
+      await say(harness(), thread.run, [aReply("one"), aReply("two")]);
+      expect(await deliverAll(harness(), thread.id, limits)).toEqual([aReply("one"), aReply("two")]);
+
+      const ended = { kind: "ended", messageRef: "m1", end: "done" } as const;
+      await say(harness(), thread.run, [card("INPROGRESS", 3), ended]);
+      expect(await deliverAll(harness(), thread.id, limits)).toEqual([]);
+      await say(harness(), thread.run, [card("SUCCEEDED", 4)]);
+      expect(await deliverAll(harness(), thread.id, limits)).toEqual([card("SUCCEEDED", 4)]);
+      await harness().passTime(60_000);
+      expect(await deliverAll(harness(), thread.id, limits)).toEqual([]);
+    });
+
     test("after a refusal with a time, everything under the same limit waits, and the refused one is first", async () => {
       const limits = only({ ...POSTS, burst: 5 });
       const refused = await aThreadWith(harness(), [aReply("one")]);

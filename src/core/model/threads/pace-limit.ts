@@ -14,6 +14,13 @@ export interface PaceLimit {
   readonly burst: number;
   /** The part of `burst` that progress leaves to everything else. Default: none. */
   readonly reserve?: number;
+  /**
+   * Writes that this limit does not count. Progress among them is dropped while less than `reserve` is left. They count for
+   * an hour after the platform asked to wait, because its own count is stricter than this one.
+   */
+  readonly spares?: readonly WriteKind[];
+  /** The first card of a run gives way to messages, also to those of its own thread. */
+  readonly cardsYield?: true;
   /** When the platform asks to wait after such a write, all writes that this limit counts wait. */
   readonly closes?: true;
 }

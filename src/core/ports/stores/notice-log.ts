@@ -15,6 +15,15 @@ export interface NoticeLog {
   retry(id: string): Promise<boolean>;
   /** The notices of the last `days` days that were given up, over all teams, most frequent first. At most 200 rows. */
   listDead(days: number): Promise<readonly DeadNotices[]>;
+  /** The messages, without cards and reactions, that wait now for a rate limit of their platform. */
+  listHeld(): Promise<readonly HeldNotices[]>;
+}
+
+export interface HeldNotices {
+  readonly adapter: string;
+  readonly count: number;
+  /** When the last of them is sent. */
+  readonly until: Date;
 }
 
 export interface NoticeQuery {

@@ -7,7 +7,7 @@ export interface OutboxStore {
   /**
    * Returns the first delivery of the thread that may be sent, and marks it as being tried. Drops cards and reactions
    * that are followed by a newer one with the same message key. A delivery that a limit holds back gets a time and a job
-   * of its own. New messages keep their order, and waiting edits and reactions do not hold them back.
+   * of its own. New messages keep their order, and waiting edits, reactions and cards that give way do not hold them back.
    */
   take(threadId: string, limitsOf?: LimitsOf): Promise<TakenDelivery | undefined>;
   /** Has no effect on a delivery that was deleted meanwhile. */
@@ -41,7 +41,7 @@ export interface TakenDelivery extends Delivery {
 /** A limit at one place. */
 export interface KeyedLimit extends PaceLimit {
   readonly key: string;
-  /** How many writes the delivery is. */
+  /** How many writes the delivery is. Zero: the limit spares it. */
   readonly writes: number;
 }
 

@@ -32,10 +32,23 @@ export function writeKindOf({ notice, shownAt }: Pick<Delivery, "notice" | "show
   return shownAt === undefined ? "post" : "edit";
 }
 
-/** Progress gives way to questions, approvals, answers and ends. A new message is never progress. */
-export function isProgress(delivery: Pick<Delivery, "notice" | "shownAt">): boolean {
-  const kind = writeKindOf(delivery);
-  return kind === "reaction" || (kind === "edit" && isProgressCard(delivery.notice));
+/**
+ * Progress gives way to questions, approvals, answers and ends. A new message is never progress, and neither is the reaction
+ * that shows that a request was seen. The first card of a run is, where a limit says so.
+ */
+export function isProgress(
+  delivery: Pick<Delivery, "notice" | "shownAt">,
+  limits: readonly PaceLimit[],
+): boolean {
+  const { notice } = delivery;
+  switch (writeKindOf(delivery)) {
+    case "reaction":
+      return notice.kind === "ended";
+    case "edit":
+      return isProgressCard(notice);
+    default:
+      return notice.kind === "card" && limits.some(({ cardsYield }) => cardsYield === true);
+  }
 }
 
 /** Whether the notice is a card that a later one replaces. */
@@ -59,10 +72,11 @@ export function limitsOf(
     installation: "",
   };
   return pace
-    .filter(({ counts }) => counts.includes(kind))
+    .filter(({ counts, spares = [] }) => counts.includes(kind) || spares.includes(kind))
     .map((limit) => {
       const key = [adapter, thread.installation, limit.per, limit.name, places[limit.per]].join(" ");
-      return { ...limit, key, writes: writesOf?.(notice) ?? 1 };
+      const isSpared = !limit.counts.includes(kind);
+      return { ...limit, key, writes: isSpared ? 0 : (writesOf?.(notice) ?? 1) };
     });
 }
 
@@ -76,37 +90,50 @@ export interface PaceQuestion {
 export interface PaceAnswer {
   /** Undefined: the delivery may be sent now. */
   readonly wait?: { readonly until: number; readonly reservation: Reservation };
+  /** It is not sent at all. */
+  readonly isDropped?: true;
   readonly states: readonly PaceState[];
 }
 
+interface StatedLimit {
+  readonly limit: KeyedLimit;
+  readonly state: PaceState;
+}
+
 /** Decides about one delivery, whose limits have these states. */
-export function decidePace(
-  limits: readonly { readonly limit: KeyedLimit; readonly state: PaceState }[],
-  question: PaceQuestion,
-): PaceAnswer {
+export function decidePace(limits: readonly StatedLimit[], question: PaceQuestion): PaceAnswer {
   const { now, reservation } = question;
   const isClosed = limits.some(({ state }) => state.closedUntil > now);
   if (reservation === "firm" && !isClosed) {
     return { states: limits.map(({ state }) => state) };
   }
-  return question.isProgress ? progressPace(limits, question) : firmPace(limits, now);
+  const isScarce = limits.some(
+    ({ limit, state }) => limit.writes === 0 && freeAt(limit, state, limit.reserve ?? 0) > now,
+  );
+  if (question.isProgress && isScarce) {
+    return { isDropped: true, states: limits.map(({ state }) => state) };
+  }
+  const counted = limits.map((each) => asThePlatformCounts(each, now));
+  return question.isProgress ? progressPace(counted, question) : firmPace(counted, now);
+}
+
+const STRICT_MS = 60 * 60_000;
+
+function asThePlatformCounts({ limit, state }: StatedLimit, now: number): StatedLimit {
+  const isStrict = state.closedUntil > 0 && now < state.closedUntil + STRICT_MS;
+  return limit.writes === 0 && isStrict ? { limit: { ...limit, writes: 1 }, state } : { limit, state };
 }
 
 /** Each delivery uses the rate at once, although it may be sent later. So later ones stand behind it. */
-function firmPace(
-  limits: readonly { readonly limit: KeyedLimit; readonly state: PaceState }[],
-  now: number,
-): PaceAnswer {
-  const until = Math.max(now, ...limits.map(({ limit, state }) => freeAt(limit, state, 0)));
+function firmPace(limits: readonly StatedLimit[], now: number): PaceAnswer {
+  const counting = limits.filter(({ limit }) => limit.writes > 0);
+  const until = Math.max(now, ...counting.map(({ limit, state }) => freeAt(limit, state, 0)));
   const states = limits.map(({ limit, state }) => used(limit, state, now));
   return until <= now ? { states } : { wait: { until, reservation: "firm" }, states };
 }
 
 /** Progress uses the rate only when it is sent. The others that wait do not see its reservation. */
-function progressPace(
-  limits: readonly { readonly limit: KeyedLimit; readonly state: PaceState }[],
-  { now, reservation }: PaceQuestion,
-): PaceAnswer {
+function progressPace(limits: readonly StatedLimit[], { now, reservation }: PaceQuestion): PaceAnswer {
   const times = limits.map(({ limit, state }) => {
     const free = freeAt(limit, state, limit.reserve ?? 0);
     return reservation === undefined ? Math.max(free, state.tentativeUntil) : free;
@@ -136,6 +163,9 @@ function freeAt(
 }
 
 function used({ everyMs, writes }: KeyedLimit, state: PaceState, now: number): PaceState {
+  if (writes === 0) {
+    return state;
+  }
   return { ...state, usedUntil: Math.max(state.usedUntil, now) + writes * everyMs };
 }
 

@@ -30,6 +30,18 @@ export function createInMemoryNoticeLog(database: InMemoryStatements): NoticeLog
           }),
         );
       }),
+    listHeld: () =>
+      database.read(({ deliveries, threads }, now) => {
+        const held = [...deliveries.values()].filter(
+          ({ dueAt, notice, reservation, state }) =>
+            state === "waiting" && reservation !== undefined && dueAt > now && notice.kind === "message",
+        );
+        const groups = Map.groupBy(held, ({ threadId }) => threads.get(threadId)?.adapter ?? "");
+        return Array.from(groups, ([adapter, rows]) => {
+          const until = new Date(Math.max(...rows.map(({ dueAt }) => dueAt)));
+          return { adapter, count: rows.length, until };
+        });
+      }),
     retry: (id) =>
       database.transaction(({ jobs, now, tables }) => {
         const row = tables.deliveries.get(id);

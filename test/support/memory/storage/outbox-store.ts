@@ -36,11 +36,12 @@ export class InMemoryOutboxStore implements OutboxStore {
           continue;
         }
         const delivery = deliveryOf(tables, row);
-        if (mayGo(tx, row, delivery, limitsOf(delivery))) {
+        const limits = limitsOf(delivery);
+        if (mayGo(tx, row, delivery, limits)) {
           tables.deliveries.set(row.id, { ...row, tries: row.tries + 1 });
           return delivery;
         }
-        if (writeKindOf(delivery) === "post") {
+        if (writeKindOf(delivery) === "post" && !isProgress(delivery, limits)) {
           return undefined;
         }
         passed.add(row.messageKey);
@@ -125,7 +126,7 @@ function mayGo(
   delivery: TakenDelivery,
   limits: readonly KeyedLimit[],
 ): boolean {
-  const progress = isProgress(delivery);
+  const progress = isProgress(delivery, limits);
   const reservation = !progress && row.reservation === "tentative" ? undefined : row.reservation;
   const isHeldForProgress = row.reservation !== reservation;
   if (row.dueAt > now && !isHeldForProgress) {
@@ -135,6 +136,10 @@ function mayGo(
   const answer = decidePace(states, { now, isProgress: progress, reservation });
   for (const [index, state] of answer.states.entries()) {
     tables.paces.set(limits[index]?.key ?? "", state);
+  }
+  if (answer.isDropped === true) {
+    tables.deliveries.set(row.id, { ...row, state: "replaced" });
+    return false;
   }
   if (answer.wait === undefined) {
     return true;

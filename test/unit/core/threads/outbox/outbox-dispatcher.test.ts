@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { AppError, Misconfigured } from "../../../../../src/core/basics/errors.ts";
 import type { Notice } from "../../../../../src/core/model/threads/notice.ts";
 import type { ThreadBinding } from "../../../../../src/core/model/threads/thread.ts";
-import { deadNoticesCheck } from "../../../../../src/core/upkeep/checks.ts";
+import { deadNoticesCheck, waitingNoticesCheck } from "../../../../../src/core/upkeep/checks.ts";
 import { CoreHarness } from "../../../../support/core-harness.ts";
 import { quiet } from "../../../../support/manual-clock.ts";
 import { aCard, anInboxEvent, aReply, aRun, aThread } from "../../../../support/run-builders.ts";
@@ -37,6 +37,23 @@ describe("the outbox dispatcher", () => {
     await harness.clock.advance(3_000);
 
     expect(shown()).toEqual([aReply("one"), aReply("two")]);
+  });
+
+  test("the doctor says which messages wait for a rate limit, and until when", async () => {
+    const hour = { name: "hour", counts: ["post"], per: "installation", everyMs: 60_000, burst: 1 } as const;
+    harness.adapter.traits = { ...harness.adapter.traits, pace: [hour] };
+    const check = waitingNoticesCheck(harness.storage);
+    expect((await check.run()).status).toBe("ok");
+    await say(aReply("one"), aReply("two"));
+    await harness.start();
+
+    const until = new Date(harness.clock.now().getTime() + 60_000).toISOString();
+    expect(await check.run()).toMatchObject({
+      status: "warn",
+      message: expect.stringContaining(`1 × ${thread.adapter}, the last one until ${until}`),
+    });
+    await harness.clock.advance(60_000);
+    expect((await check.run()).status).toBe("ok");
   });
 
   test("what the adapter leaves out is neither shown nor given up", async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { PACE as GITHUB_PACE } from "../../../../../src/adapters/github/pace.ts";
+import { PACE as GITHUB_PACE, writesOf as githubWritesOf } from "../../../../../src/adapters/github/pace.ts";
 import { PACE as SLACK_PACE } from "../../../../../src/adapters/slack/pace.ts";
 import { AppError } from "../../../../../src/core/basics/errors.ts";
 import type { ThreadKey } from "../../../../../src/core/basics/ids.ts";
@@ -133,29 +133,84 @@ describe("the pace of Slack", () => {
 describe("the pace of GitHub", () => {
   beforeEach(() => {
     const { adapter } = harness;
-    adapter.traits = { ...adapter.traits, pace: GITHUB_PACE };
+    adapter.traits = { ...adapter.traits, pace: GITHUB_PACE, writesOf: githubWritesOf };
   });
 
-  test("when 350 runs end at once, at most 80 writes a minute and 500 an hour are made, the answers and ends first", async () => {
+  test("100 runs in an hour, 20 of them in one minute: each has card and answer, and no answer waits", async () => {
     await harness.start();
-    const runs = Array.from({ length: 350 }, () => ({ run: aRun(), thread: aThread() }));
-    const [working, ...others] = runs;
-    if (working !== undefined) {
-      await say(working.thread, aCard(working.run, { state: "QUEUED" }));
-    }
+    const starts = [...times(80, HOUR_MS), ...times(20, MINUTE_MS).map((atMs) => HOUR_MS / 2 + atMs)];
 
-    for (const { run, thread } of others) {
-      await say(thread, aAnswer("Done."), aCard(run, { state: "SUCCEEDED" }));
+    const runs = await work(starts);
+
+    for (const { answeredMs, answers, cards } of runs) {
+      expect([answers, cards]).toEqual([["Done."], ["SUCCEEDED"]]);
+      expect(answeredMs).toBeLessThanOrEqual(1_000);
     }
-    if (working !== undefined) {
-      await say(working.thread, aCard(working.run, { state: "INPROGRESS" }));
+    expectLimits();
+    expect(writes.filter(({ notice }) => notice.kind === "seen")).toHaveLength(100);
+  }, 120_000);
+
+  test("300 runs in an hour: the answers come first, and the cards once there is room", async () => {
+    await harness.start();
+
+    const runs = await work(times(300, HOUR_MS));
+
+    const late = runs.filter(({ answeredMs }) => answeredMs > MINUTE_MS);
+    const cardsBefore = writes.filter(
+      ({ atMs, kind, notice }) => kind === "post" && notice.kind === "card" && atMs < HOUR_MS,
+    );
+    expectLimits();
+    for (const { answers, cards } of runs) {
+      expect([answers, cards]).toEqual([["Done."], ["SUCCEEDED"]]);
     }
+    // An answer with its pull request counts twice. While answers wait, no card takes their place.
+    expect(runs.length - late.length).toBeGreaterThanOrEqual(130);
+    expect(cardsBefore.length).toBeLessThanOrEqual(100);
+  }, 120_000);
+
+  test("a limit of GitHub's is believed: all wait, and edits count as comments for an hour", async () => {
+    await harness.start();
+    const runs = Array.from({ length: 60 }, () => ({ run: aRun(), thread: aThread() }));
+    for (const { run, thread } of runs) {
+      await say(thread, aCard(run, { state: "INPROGRESS" }));
+    }
+    await harness.clock.advance(10 * MINUTE_MS);
+    const retryAfterMs = 5 * MINUTE_MS;
+    harness.adapter.deliverFaults.push({
+      error: new AppError("resource_unavailable", "Slow down.", { retryAfterMs }),
+    });
+    const askedMs = harness.clock.elapsedMs();
+
+    for (const { run, thread } of runs) {
+      await say(thread, aCard(run, { state: "SUCCEEDED" }));
+    }
+    await harness.clock.advance(retryAfterMs - 1);
+    expect(writes.filter(({ atMs }) => atMs >= askedMs)).toHaveLength(1);
+    await harness.clock.advance(10 * MINUTE_MS);
+
+    const edits = writes.filter(({ atMs }) => atMs >= askedMs + retryAfterMs);
+    expect(edits.length).toBeGreaterThan(45);
+    expect(mostWithin(edits, MINUTE_MS)).toBeLessThanOrEqual(6);
+  }, 120_000);
+
+  test("while fewer than 100 comments are left, progress and final reactions are dropped, and 👀 is not", async () => {
+    await harness.start();
+    const { run, thread } = { run: aRun(), thread: aThread() };
+    await say(thread, aCard(run, { state: "QUEUED" }));
+    for (let index = 0; index < 140; index += 1) {
+      await say(aThread(), aReply(`${index}`));
+    }
+    await harness.clock.advance(4 * MINUTE_MS);
+    const before = writes.length;
+
+    await say(thread, aCard(run, { state: "INPROGRESS" }), { kind: "ended", messageRef: "one", end: "done" });
+    await say(thread, { kind: "seen", messageRef: "two" }, aCard(run, { state: "SUCCEEDED" }));
     await harness.clock.advance(2 * HOUR_MS);
 
-    expect(mostWithin(writes, MINUTE_MS)).toBeLessThanOrEqual(80);
-    expect(mostWithin(writes, HOUR_MS)).toBeLessThanOrEqual(500);
-    expect(writes).toHaveLength(2 * runs.length);
-    expect(writes.at(-1)).toMatchObject({ kind: "edit", key: working?.thread.key });
+    const after = writes
+      .slice(before)
+      .map(({ notice }) => (notice.kind === "card" ? notice.card.state : notice.kind));
+    expect(after.toSorted()).toEqual(["SUCCEEDED", "seen"]);
   }, 120_000);
 
   test("a card that waits for its 15 s does not hold back the reactions", async () => {
@@ -175,6 +230,75 @@ describe("the pace of GitHub", () => {
     expect(await editsWhile(aThread(), 40)).toEqual([0, 15_000, 30_000, 40_000]);
   });
 });
+
+function times(count: number, withinMs: number): number[] {
+  return Array.from({ length: count }, (_, index) => Math.floor((index * withinMs) / count));
+}
+
+interface DoneRun {
+  /** How long the answer waited. */
+  readonly answeredMs: number;
+  readonly answers: readonly string[];
+  readonly cards: readonly string[];
+}
+
+/** Runs that begin at these times, work for half a minute, and open a pull request, in whose thread they have a card. */
+async function work(starts: readonly number[]): Promise<readonly DoneRun[]> {
+  const runs = starts.map((startMs) => ({ startMs, run: aRun(), thread: aThread(), pull: aThread() }));
+  const steps = runs.flatMap(({ pull, run, startMs, thread }) => [
+    { atMs: startMs, in: thread, notices: [SEEN, aCard(run, { state: "QUEUED" })] },
+    { atMs: startMs + 5_000, in: thread, notices: [aCard(run, { state: "INPROGRESS" })] },
+    { atMs: startMs + WORK_MS, in: pull, notices: [aCard(run, { state: "SUCCEEDED" })] },
+    {
+      atMs: startMs + WORK_MS,
+      in: thread,
+      notices: [WITH_PULL_REQUEST, aCard(run, { state: "SUCCEEDED" }), ENDED],
+    },
+  ]);
+  for (const step of steps.toSorted((one, other) => one.atMs - other.atMs)) {
+    await harness.clock.advance(Math.max(0, step.atMs - harness.clock.elapsedMs()));
+    await say(step.in, ...step.notices);
+  }
+  await harness.clock.advance(4 * HOUR_MS);
+  return runs.map(({ startMs, thread }) => {
+    const own = writes.filter(({ key }) => key === thread.key);
+    const answer = own.find(({ notice }) => notice.kind === "message");
+    const shown = shownIn(thread);
+    return {
+      answeredMs: (answer?.atMs ?? Number.POSITIVE_INFINITY) - startMs - WORK_MS,
+      answers: shown.flatMap((notice) => (notice.kind === "message" ? [notice.text] : [])),
+      cards: shown.flatMap((notice) => (notice.kind === "card" ? [notice.card.state] : [])),
+    };
+  });
+}
+
+const WORK_MS = 30_000;
+const SEEN: Notice = { kind: "seen", messageRef: "one" };
+const ENDED: Notice = { kind: "ended", messageRef: "one", end: "done" };
+const WITH_PULL_REQUEST: Notice = {
+  kind: "message",
+  purpose: "answer",
+  text: "Done.",
+  landed: [
+    {
+      repository: "acme/widgets",
+      pullRequest: "https://forge.example/pull/1",
+      files: 1,
+      additions: 1,
+      deletions: 0,
+    },
+  ],
+};
+
+/** Of comments and pull requests 80 a minute and 500 an hour, and of all writes 180 a minute, which are 900 points. */
+function expectLimits(): void {
+  const content = writes
+    .filter(({ kind, notice }) => kind === "post" && notice.kind !== "seen" && notice.kind !== "ended")
+    .flatMap((write) => Array<Write>(githubWritesOf(write.notice)).fill(write));
+  expect(mostWithin(content, MINUTE_MS)).toBeLessThanOrEqual(80);
+  expect(mostWithin(content, HOUR_MS)).toBeLessThanOrEqual(500);
+  expect(mostWithin(writes, MINUTE_MS)).toBeLessThanOrEqual(180);
+}
 
 function threadIn(channel: string): ThreadBinding["thread"] {
   const thread = aThread();
