@@ -176,6 +176,22 @@ describe("a policy", () => {
     expect((await evaluate({ action: "fly" })).status).toBe(400);
     expect((await call(harness, `${POLICIES}/evaluate`, { body: request, key: ann })).status).toBe(403);
   });
+
+  test("a policy may name bots by their ids, and an evaluation names one", async () => {
+    const match = { bots: ["B1", "B2"], roles: ["bot"] };
+    const policy = await add(POLICIES, { effect: "allow", priority: 1, match });
+    const verdictOn = async (bot: string) => {
+      const body = { action: "create", source: "SLACK", roles: ["bot"], bot };
+      return (await call(harness, `${POLICIES}/evaluate`, { body })).body;
+    };
+
+    expect((await call(harness, `${POLICIES}/${policy.id}`)).body.match).toEqual(match);
+    expect(await verdictOn("B2")).toMatchObject({ effect: "allow", policy: { id: policy.id } });
+    expect(await verdictOn("B3")).toMatchObject({
+      effect: "deny",
+      considered: expect.arrayContaining([expect.objectContaining({ id: policy.id, mismatch: "bots" })]),
+    });
+  });
 });
 
 describe("a routing rule", () => {

@@ -164,6 +164,7 @@ class Policies:
         agent: str | Omit = OMIT,
         roles: Sequence[Literal["write", "read", "member", "guest", "external", "bot", "outside", "administrator"]]
         | Omit = OMIT,
+        bot: str | Omit = OMIT,
         groups: Sequence[str] | Omit = OMIT,
         model: str | Omit = OMIT,
         repositories: Sequence[str] | Omit = OMIT,
@@ -185,6 +186,7 @@ class Policies:
             environment_id: The environment of the run.
             agent: The agent of the run.
             roles: The roles of the caller.
+            bot: The id of the bot that asks.
             groups: The groups of the caller.
             model: The model that the configuration of the run names.
             repositories: The repositories of the run, as `owner/name`.
@@ -205,6 +207,7 @@ class Policies:
                 "environment_id": environment_id,
                 "agent": agent,
                 "roles": roles,
+                "bot": bot,
                 "groups": groups,
                 "model": model,
                 "repositories": repositories,
