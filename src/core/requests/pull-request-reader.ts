@@ -1,4 +1,5 @@
 import type { Clock } from "../basics/clock.ts";
+import { AppError } from "../basics/errors.ts";
 import type { RunId } from "../basics/ids.ts";
 import type { Log } from "../basics/log.ts";
 import type { PullRequestStatus } from "../model/repositories/pull-request-status.ts";
@@ -14,8 +15,13 @@ export interface PullRequestReaderDeps {
   readonly log: Log;
 }
 
-/** A pull request that people work on is read again after this time, any other one after the longer time. */
+/**
+ * A pull request is read again after this time while a check runs or nothing is known of it, after a minute while nothing is
+ * expected, and after the longest time once it is merged or closed, or the platform refused to show it. Events of the platform
+ * are read at once.
+ */
 const FRESH_MS = 15_000;
+const QUIET_FRESH_MS = 60_000;
 const DONE_FRESH_MS = 10 * 60_000;
 const READINGS_MAX = 4;
 const KNOWN_MAX = 5_000;
@@ -28,6 +34,7 @@ export class PullRequestReader {
   readonly #deps: PullRequestReaderDeps;
   /** When each run's pull request was last read by this process, also in vain. */
   readonly #readAtMs = new Map<RunId, number>();
+  readonly #refused = new Set<RunId>();
   #readings = 0;
 
   constructor(deps: PullRequestReaderDeps) {
@@ -41,10 +48,6 @@ export class PullRequestReader {
     if (url === undefined || this.#readings >= READINGS_MAX || this.#isFresh(run, nowMs)) {
       return;
     }
-    if (this.#readAtMs.size >= KNOWN_MAX) {
-      this.#readAtMs.clear();
-    }
-    this.#readAtMs.set(run.id, nowMs);
     this.#readings += 1;
     void this.#read(run, url).finally(() => {
       this.#readings -= 1;
@@ -58,13 +61,20 @@ export class PullRequestReader {
     }
   }
 
-  #isFresh({ id, pullRequest, pullRequestStatus: status }: ListedRun, nowMs: number): boolean {
-    const isDone = status?.url === pullRequest && (status?.state === "merged" || status?.state === "closed");
-    return nowMs - (this.#readAtMs.get(id) ?? 0) < (isDone ? DONE_FRESH_MS : FRESH_MS);
+  #isFresh(run: ListedRun, nowMs: number): boolean {
+    return (
+      nowMs - (this.#readAtMs.get(run.id) ?? 0) < (this.#refused.has(run.id) ? DONE_FRESH_MS : freshMs(run))
+    );
   }
 
   async #read(run: ListedRun, url: string): Promise<void> {
-    const { log, pullRequests, runs } = this.#deps;
+    const { clock, log, pullRequests, runs } = this.#deps;
+    if (this.#readAtMs.size >= KNOWN_MAX) {
+      this.#readAtMs.clear();
+      this.#refused.clear();
+    }
+    this.#readAtMs.set(run.id, clock.now().getTime());
+    this.#refused.delete(run.id);
     try {
       const status = await pullRequests.read(teamAccessOf(run), url);
       if (status !== undefined && !isSame(status, run.pullRequestStatus)) {
@@ -72,8 +82,22 @@ export class PullRequestReader {
       }
     } catch (error) {
       log.warn("pull_request.not_read", { runId: run.id, error });
+      if (error instanceof AppError && !error.retryable) {
+        this.#refused.add(run.id);
+      }
     }
   }
+}
+
+/** The status of an earlier pull request says nothing about the newest. */
+function freshMs({ pullRequest, pullRequestStatus: status }: ListedRun): number {
+  if (status === undefined || status.url !== pullRequest) {
+    return FRESH_MS;
+  }
+  if (status.state === "merged" || status.state === "closed") {
+    return DONE_FRESH_MS;
+  }
+  return status.checks.some(({ state }) => state === "running") ? FRESH_MS : QUIET_FRESH_MS;
 }
 
 function isSame(one: PullRequestStatus, other: PullRequestStatus | undefined): boolean {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { AppError } from "../../../../src/core/basics/errors.ts";
 import type { RunId } from "../../../../src/core/basics/ids.ts";
 import {
   checksText,
@@ -47,6 +48,47 @@ describe("the reader of pull requests", () => {
     await readsSoon(2);
 
     expect(stored).toEqual([[run.id, OPEN]]);
+  });
+
+  test("27 open pull requests whose checks are over, looked at each second, are read once a minute each", async () => {
+    const QUIET = { ...OPEN, checks: [{ name: "unit", state: "passed" }] } as const;
+    const runs = Array.from({ length: 27 }, (_, number) => {
+      const url = `${URL}${number}`;
+      pullRequests.statuses.set(url, { ...QUIET, url });
+      return aRun({ pullRequest: url, pullRequestStatus: { ...QUIET, url } });
+    });
+
+    for (let second = 0; second < 180; second += 1) {
+      for (const run of runs) {
+        reader.refresh(run);
+      }
+      await clock.advance(1_000);
+    }
+
+    expect(pullRequests.reads.length).toBeGreaterThanOrEqual(2 * 27);
+    expect(pullRequests.reads.length).toBeLessThanOrEqual(3 * 27);
+  });
+
+  test("an event is read at once, and a look after it reads nothing again", async () => {
+    const run = aRun({ pullRequest: URL, pullRequestStatus: OPEN });
+    await reader.reread(run);
+    reader.refresh(run);
+    await reader.reread(run);
+
+    await readsSoon(2);
+  });
+
+  test("a pull request that the platform refuses to show is asked for seldom", async () => {
+    const run = aRun({ pullRequest: URL });
+    pullRequests.faults.push(new AppError("resource_not_found", "Gone."));
+    reader.refresh(run);
+    await clock.advance(60_000);
+    reader.refresh(run);
+    expect(pullRequests.reads).toEqual([]);
+
+    await clock.advance(9 * 60_000);
+    reader.refresh(run);
+    await readsSoon(1);
   });
 
   test("however often it is looked at, a pull request is read once in a while, and a merged one seldom", async () => {
