@@ -376,15 +376,11 @@ async function createAdapters(
   { blobs, database, pubsub, secrets, storage }: Stores,
   connection: AdapterConnection,
 ): Promise<ReadonlyMap<string, RunningAdapter>> {
+  const clock = systemClock;
   const deps: AdapterDeps = {
-    clock: systemClock,
+    clock,
     log: plainLog(logger),
-    installations: new PrismaAppInstallations({
-      database,
-      pubsub,
-      clock: systemClock,
-      jobInsert: JOB_INSERT,
-    }),
+    installations: new PrismaAppInstallations({ database, pubsub, clock, jobInsert: JOB_INSERT }),
     secrets,
     publicUrl,
     accept: (event) => {

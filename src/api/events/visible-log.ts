@@ -25,9 +25,11 @@ export function visibleLog(runs: Log, audience: Audience): Log {
   };
 }
 
+/** Of an event that a newer version of the server wrote, guests see only that there is one. */
 function forGuest(event: RunEvent): RunEvent {
-  const toVisible = VISIBLE_TO_GUESTS[event.body.kind] as (body: RunEventBody) => RunEventBody;
-  return { ...event, body: toVisible(event.body) };
+  const { body } = event;
+  const toVisible = VISIBLE_TO_GUESTS[body.kind] as ((body: RunEventBody) => RunEventBody) | undefined;
+  return { ...event, body: toVisible?.(body) ?? ({ kind: body.kind } as RunEventBody) };
 }
 
 /** Replaces a required member that guests may not see. */

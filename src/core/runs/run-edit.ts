@@ -48,6 +48,8 @@ export class RunEdit {
   readonly aggregate: RunAggregate;
   /** What the decision shows in the threads of the run. */
   readonly notices: RunNotices;
+  /** If the change queues the run, a worker takes it this much later. */
+  startAfterMs = 0;
   readonly #tools: EditTools;
   readonly #events: { turn: number; body: RunEventBody }[] = [];
   readonly #followUps: FollowUpChanges;
@@ -58,7 +60,6 @@ export class RunEdit {
   #lease: LeaseGrant | null | undefined;
   #binding: ThreadBinding | undefined;
   #extras: ChangeExtras = {};
-  #startAfterMs = 0;
 
   constructor(aggregate: RunAggregate, tools: EditTools) {
     this.aggregate = aggregate;
@@ -356,11 +357,6 @@ export class RunEdit {
     this.#extras = { ...this.#extras, ...extras };
   }
 
-  /** If the change queues the run, a worker takes it this much later. */
-  startAfter(ms: number): void {
-    this.#startAfterMs = ms;
-  }
-
   done(): RunChange {
     this.set({ waitingFollowUp: this.#followUps.waitingForApproval(this.#tools.now) });
     this.notices.closeQuestion();
@@ -377,7 +373,7 @@ export class RunEdit {
       notices: this.notices.all,
       binding: this.#binding,
       jobs: [
-        ...startJobs(this.run, { events: this.#events, lease: this.#lease, afterMs: this.#startAfterMs }),
+        ...startJobs(this.run, { events: this.#events, lease: this.#lease, afterMs: this.startAfterMs }),
         ...deliverJobs(this.notices.all),
       ],
     };

@@ -49,7 +49,7 @@ export function addExtras(
   if (binding !== undefined) {
     edit.bind(binding);
   }
-  edit.startAfter(startAfterMs);
+  edit.startAfterMs = startAfterMs;
   for (const warning of extras.warnings ?? []) {
     edit.warn(warning);
   }
