@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { TeamId } from "../../core/basics/ids.ts";
+import { auditContextOf } from "../../core/model/people/audit.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import type { WorkflowTokens } from "../../core/ports/workflow-tokens.ts";
 import { WorkflowKeys } from "../../core/team/keys/workflow-keys.ts";
@@ -36,8 +37,11 @@ export function keyExchangeRoutes(
       const teamId = uid === undefined ? undefined : requireId<TeamId>(uid, "team");
       loading ??= loadWorkflowTokens();
       const proven = await (await loading).verify(token, await keysOn(storage).issuers());
-      const issued = await storage.atomically((stores) =>
-        keysOn(stores).exchange(proven, { teamId, lifetimeMs: seconds * 1_000 }),
+      const holder = await keysOn(storage).principalFor(proven, teamId);
+      const { actor, ...context } = auditContextOf(holder);
+      const issued = await storage.atomically(
+        (stores) => keysOn(stores).exchange(proven, { teamId, lifetimeMs: seconds * 1_000 }),
+        { ...context, actor: { ...actor, address: request.ip }, requestId: request.id },
       );
       return reply.code(201).send(issuedKeyItem(issued));
     });

@@ -32,6 +32,7 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
 
   "POST /agent/device-codes": "Nobody has decided about the program yet.",
   "POST /agent/device-codes/token": "The entries of a key are tested with the device codes.",
+  "POST /agent/keys/exchange": "The entries of a key are tested with the tokens of workflows.",
   "POST /agent/runs": A_RUN,
   "POST /agent/run": A_RUN,
   "POST /agent/runs/:runId/followups": A_RUN,

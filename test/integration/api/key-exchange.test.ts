@@ -88,6 +88,19 @@ describe("a workflow that a policy names", () => {
     expect((await call(harness, "/api/v1/agent/policies", { key })).status).toBe(403);
   });
 
+  test("is in the audit as the account to which the key belongs", async () => {
+    const { body } = await exchange();
+
+    const entries = (await call(harness, `/api/v1/agent/audit?target_id=${body.id}`)).body.entries;
+    expect(entries).toMatchObject([
+      {
+        action: "key.created",
+        actor: { uid: service, type: "service_account", address: "127.0.0.1" },
+        request_id: expect.any(String),
+      },
+    ]);
+  });
+
   test("chooses a shorter lifetime, and none beyond an hour", async () => {
     const { body } = await exchange({}, { expires_in: 60 });
 

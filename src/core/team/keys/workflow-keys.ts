@@ -38,14 +38,15 @@ export class WorkflowKeys {
 
   /** Runs inside a transaction. The key can start runs and read them. */
   async exchange(token: WorkflowToken, { lifetimeMs, teamId }: ExchangeRequest): Promise<IssuedKey> {
-    const principal = await this.#principalFor(token, teamId);
+    const principal = await this.principalFor(token, teamId);
     const expiresAt = new Date(this.#deps.clock.now().getTime() + lifetimeMs);
     const scopes = ["runs:write"] as const;
     const name = `${token.repository} ${token.ref} (${token.event})`.slice(0, NAME_LENGTH);
     return new KeyService(this.#deps).create({ principal, scopes }, { name, scopes, expiresAt });
   }
 
-  async #principalFor(token: WorkflowToken, teamId: TeamId | undefined): Promise<Principal> {
+  /** Whose key the workflow may have. Throws if no policy says it. */
+  async principalFor(token: WorkflowToken, teamId: TeamId | undefined): Promise<Principal> {
     const { repository, repositoryId, ref, event } = token;
     const policies = await this.#policies();
     const found = policies.flatMap((ofTeam) => {
