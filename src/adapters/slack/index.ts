@@ -24,11 +24,10 @@ import { createClient } from "./client.ts";
 import { directOf, privateCommandOf } from "./command.ts";
 import type { SlackConfig } from "./config.ts";
 import { deliver } from "./deliver.ts";
+import { gather } from "./gather.ts";
 import { Ingest } from "./ingest.ts";
 import { Installs } from "./installs.ts";
 import { LinkPreviews } from "./link-previews.ts";
-import { readFiles } from "./message-files.ts";
-import { namesIn } from "./names.ts";
 import { NotInstalled } from "./not-installed.ts";
 import { PACE } from "./pace.ts";
 import { isPublic } from "./provenance.ts";
@@ -36,7 +35,6 @@ import { Sessions } from "./sessions.ts";
 import { slackSignIn } from "./sign-in.ts";
 import { SocketMode } from "./socket-mode.ts";
 import { StoredEvents } from "./stored-events.ts";
-import { readThread, unreadThread } from "./thread-context.ts";
 import { Uploads } from "./uploads.ts";
 import { Views } from "./views.ts";
 import { FastifyReceiver } from "./webhook.ts";
@@ -76,16 +74,43 @@ export interface SlackAdapter {
   readonly installer?: AppInstaller;
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: It connects the parts of the adapter, a line or two for each.
 export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackAdapter {
-  const { log } = deps;
   const { apiUrl, appToken, oauth, signingSecret } = config;
-  const { installations, secrets } = deps;
-  const installs =
-    oauth === undefined || installations === undefined || secrets === undefined
-      ? undefined
-      : new Installs({ apiUrl, oauth }, { ...deps, installations, secrets });
+  const { clock, log } = deps;
+  const installs = installsOf(config, deps);
   const workspaces = new Workspaces(config, { ...deps, ...defined({ tokens: installs }) });
+  const arrivals = new WebhookArrivals();
+  const ingest = createIngest(config, deps, { installs, workspaces });
+  const receiver =
+    signingSecret === undefined ? undefined : new FastifyReceiver({ arrivals, signingSecret, log });
+  const client = appToken === undefined ? undefined : createClient({ apiUrl, botToken: appToken }, deps);
+  const isEncrypted = new URL(apiUrl).protocol === "https:";
+  const socketMode = client && new SocketMode({ log, clock, client, isEncrypted });
+  receiver?.init(ingest);
+  socketMode?.init(ingest);
+  const fetch = deps.fetch ?? globalThis.fetch;
+  const { installations } = deps;
+  return {
+    adapter: createThreadAdapter(config, deps, workspaces),
+    checks: (facts) => slackChecks(config, { arrivals, facts, fetch, ingest, installations, installs }),
+    ...defined({
+      routes: receiver?.routes,
+      socketMode,
+      installer: installs,
+      signIn: oauth ? slackSignIn({ apiUrl, oauth }, { ...deps, workspaces }) : undefined,
+    }),
+  };
+}
+
+/** Undefined: the app is installed in no other workspace than that of the configured token. */
+function installsOf({ apiUrl, oauth }: SlackConfig, deps: SlackDeps): Installs | undefined {
+  const { installations, secrets } = deps;
+  return oauth === undefined || installations === undefined || secrets === undefined
+    ? undefined
+    : new Installs({ apiUrl, oauth }, { ...deps, installations, secrets });
+}
+
+function createThreadAdapter(config: SlackConfig, deps: SlackDeps, workspaces: Workspaces): ThreadAdapter {
   const of = (teamId: string) => workspaces.of({ teamId });
   const sessions = new Sessions(deps.clock);
   const events = new StoredEvents(config, { ...deps, workspaces });
@@ -93,7 +118,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     const { teamId, workspaceUrl } = await (await of(installation)).bot();
     return permalinkOf(locationOf(parseReceipt(receipt), teamId, key), workspaceUrl);
   };
-  const adapter: ThreadAdapter = {
+  return {
     name: "slack",
     traits: {
       source: "SLACK",
@@ -111,24 +136,7 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     authorize: async (message) => authorize((await of(message.installation)).client, message),
     gather: async (message, purpose) => {
       const workspace = await of(message.installation);
-      const { botToken, client } = workspace;
-      if (purpose.isEdit === true) {
-        return defined({ names: await namesIn(client, [message.text]) });
-      }
-      const thread = await readThread(client, await workspace.bot(), message, purpose).catch(
-        (error: unknown) => unreadThread(error, log),
-      );
-      const { context, shownFiles = [] } = thread;
-      const [{ files, unread }, names] = await Promise.all([
-        readFiles([...(message.files ?? []), ...shownFiles], {
-          ...deps,
-          apiUrl: config.apiUrl,
-          botToken,
-          client,
-        }),
-        namesIn(client, [message.text, message.context ?? "", context ?? ""]),
-      ]);
-      return { ...defined({ context, names }), files, unread: [...(thread.unread ?? []), ...unread] };
+      return gather(message, purpose, { ...deps, apiUrl: config.apiUrl, workspace });
     },
     deliver: async (delivery) => {
       const { client, posts } = await of(delivery.thread.installation);
@@ -137,8 +145,17 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     },
     permalinkOf: linkTo,
   };
-  const arrivals = new WebhookArrivals();
-  const ingest = new Ingest(config, {
+}
+
+interface Connected {
+  readonly installs: Installs | undefined;
+  readonly workspaces: Workspaces;
+}
+
+/** What stores the requests of Slack, and answers those that cannot wait. */
+function createIngest(config: SlackConfig, deps: SlackDeps, { installs, workspaces }: Connected): Ingest {
+  const { apiUrl } = config;
+  return new Ingest(config, {
     ...deps,
     answer: async (name, command) =>
       deps.answerCommand(await privateCommandOf(name, command, (await workspaces.of(command)).client)),
@@ -158,31 +175,4 @@ export function createSlackAdapter(config: SlackConfig, deps: SlackDeps): SlackA
     shown: new Views({ workspaces, views: deps.views }),
     linkPreviews: new LinkPreviews({ ...deps, workspaces }),
   });
-  const receiver =
-    signingSecret === undefined ? undefined : new FastifyReceiver({ arrivals, signingSecret, log });
-  const socketMode =
-    appToken === undefined
-      ? undefined
-      : new SocketMode({
-          log,
-          clock: deps.clock,
-          client: createClient({ apiUrl, botToken: appToken }, deps),
-          isEncrypted: new URL(apiUrl).protocol === "https:",
-        });
-  receiver?.init(ingest);
-  socketMode?.init(ingest);
-  return {
-    adapter,
-    checks: (facts) =>
-      slackChecks(config, {
-        ...{ arrivals, facts, ingest, installations, installs },
-        fetch: deps.fetch ?? globalThis.fetch,
-      }),
-    ...defined({
-      routes: receiver?.routes,
-      socketMode,
-      installer: installs,
-      signIn: oauth ? slackSignIn({ apiUrl, oauth }, { ...deps, workspaces }) : undefined,
-    }),
-  };
 }

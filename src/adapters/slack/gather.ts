@@ -14,7 +14,9 @@ import { type Bot, isBot } from "./identity.ts";
 import { parseFile } from "./incoming-message.ts";
 import { hasMention, readableText, withoutMention } from "./mention.ts";
 import { contentOf, forwardedFiles, indented, lines, plainName } from "./message-content.ts";
-import { userNames } from "./names.ts";
+import { type DownloadDeps, readFiles } from "./message-files.ts";
+import { namesIn, userNames } from "./names.ts";
+import type { Workspace } from "./workspaces.ts";
 
 type ThreadMessage = NonNullable<ConversationsRepliesResponse["messages"]>[number] & {
   readonly ts: string;
@@ -38,8 +40,34 @@ const CUT = "… [cut]";
 const GAP = "(Messages after the first one are left out.)";
 const HEADING = "Earlier messages of this Slack thread, the oldest first. Each one begins with its author:";
 
+type GatherDeps = Pick<DownloadDeps, "apiUrl" | "fetch"> & {
+  readonly log: Log;
+  readonly workspace: Workspace;
+};
+
+/** Reads what is around a message: its thread, the files of both, and the names of those whom the texts mention. */
+export async function gather(
+  message: InboundMessage,
+  purpose: GatherPurpose,
+  { workspace, ...deps }: GatherDeps,
+): Promise<GatheredContext> {
+  const { botToken, client } = workspace;
+  if (purpose.isEdit === true) {
+    return defined({ names: await namesIn(client, [message.text]) });
+  }
+  const thread = await readThread(client, await workspace.bot(), message, purpose).catch((error: unknown) =>
+    unreadThread(error, deps.log),
+  );
+  const { context, shownFiles = [] } = thread;
+  const [{ files, unread }, names] = await Promise.all([
+    readFiles([...(message.files ?? []), ...shownFiles], { ...deps, botToken, client }),
+    namesIn(client, [message.text, message.context ?? "", context ?? ""]),
+  ]);
+  return { ...defined({ context, names }), files, unread: [...(thread.unread ?? []), ...unread] };
+}
+
 /** What was said in a thread, with the files that its messages show. They are not read yet. */
-export interface ReadThread extends Pick<GatheredContext, "context" | "unread"> {
+interface ReadThread extends Pick<GatheredContext, "context" | "unread"> {
   readonly shownFiles?: readonly MessageFile[];
 }
 
@@ -47,7 +75,7 @@ export interface ReadThread extends Pick<GatheredContext, "context" | "unread"> 
  * The messages of the thread before this one: the first message and the newest others. A message that was changed
  * after the request is not quoted, because the author of the request has not seen that text.
  */
-export async function readThread(
+async function readThread(
   client: WebClient,
   bot: Bot,
   message: InboundMessage,
@@ -84,7 +112,7 @@ function timeOf({ form, messageRef, provenance }: InboundMessage): string {
 }
 
 /** A thread that cannot be read is named, and the files of the message reach the agent. */
-export function unreadThread(error: unknown, log: Log): ReadThread {
+function unreadThread(error: unknown, log: Log): ReadThread {
   if (!(error instanceof AppError)) {
     throw error;
   }
