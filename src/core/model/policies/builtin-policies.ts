@@ -7,8 +7,9 @@ import {
   POLICY_ACTIONS,
   type Policy,
   type PolicyAction,
-  type RequestKind,
+  REQUEST_KINDS,
   type Role,
+  UNADDRESSED_KINDS,
 } from "./policy.ts";
 
 /** Policies of a team have a lower number, so that each of them is evaluated before the built-in ones. */
@@ -22,7 +23,7 @@ const STEERING = ["steer", "cancel", "answer"] as const satisfies readonly Polic
 /** Who writes in the threads of a repository without the permission to push to it. */
 const STRANGERS = ["read", "outside"] as const satisfies readonly Role[];
 /** With these, somebody named the bot. */
-const ADDRESSED = ["mention", "command", "description", "review"] as const satisfies readonly RequestKind[];
+const ADDRESSED = REQUEST_KINDS.filter((kind) => !UNADDRESSED_KINDS.some((other) => other === kind));
 
 /** What applies where no policy of the team matches, in order. They are the same in every team. */
 export const BUILTIN_POLICIES: readonly Policy[] = [

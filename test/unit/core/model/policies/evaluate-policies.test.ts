@@ -85,7 +85,10 @@ describe("policies", () => {
     expect([effect({ roles: ["bot"] }), effect({ action: "answer" }), effect({ action: "approve" })]).toEqual(
       Array(3).fill("deny"),
     );
-    expect(effect({ requestKind: "changes_requested" })).toBe("deny");
+    expect([effect({ requestKind: "label" }), effect({ requestKind: "changes_requested" })]).toEqual([
+      "require_approval",
+      "deny",
+    ]);
     expect([effect({ action: "cancel" }), effect({ action: "cancel", relation: "others" })]).toEqual([
       "allow",
       "deny",
