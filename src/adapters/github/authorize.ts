@@ -7,7 +7,8 @@ import type { Authorization, InboundMessage } from "../../core/ports/thread-adap
 import type { GithubClient } from "./client.ts";
 import type { BotIdentity } from "./identity.ts";
 import { parseProvenance } from "./provenance.ts";
-import type { Repository, RepositoryNames } from "./repositories.ts";
+import type { RepositoryNames } from "./repositories.ts";
+import type { Repository } from "./routes.ts";
 
 const permissionAnswer = z.object({
   permission: z.string(),
@@ -139,8 +140,12 @@ function findPull(
   installation: string,
   pull: Repository & { readonly number: number },
 ): Promise<z.infer<typeof pullAnswer>> {
-  const route = "GET /repos/{owner}/{repo}/pulls/{number}";
-  return client.call(installation, { route, parameters: { ...pull }, answer: pullAnswer });
+  const route = "GET /repos/{owner}/{repo}/pulls/{pull_number}";
+  return client.callIn(installation, pull, {
+    route,
+    parameters: { pull_number: pull.number },
+    answer: pullAnswer,
+  });
 }
 
 function findPermission(
@@ -150,9 +155,9 @@ function findPermission(
   username: string,
 ): Promise<Permission> {
   const route = "GET /repos/{owner}/{repo}/collaborators/{username}/permission";
-  return client.call(installation, {
+  return client.callIn(installation, repository, {
     route,
-    parameters: { ...repository, username },
+    parameters: { username },
     answer: permissionAnswer,
   });
 }

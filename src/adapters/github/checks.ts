@@ -55,7 +55,7 @@ export function githubChecks(
     return answer;
   };
   const client = new GithubClient(config, { log, fetch: bounded });
-  const askApp = shared(() => client.asApp({ route: "GET /app", answer: appAnswer }));
+  const askApp = shared(() => client.asApp({ route: "GET /app", parameters: {}, answer: appAnswer }));
   const askInstallations = shared(() =>
     client.asApp({
       route: "GET /app/installations",
@@ -151,7 +151,8 @@ function webhookCheck(client: GithubClient, facts: AdapterFacts): Check {
     name: "github_webhook",
     run: () =>
       explained(async () => {
-        const hook = await client.asApp({ route: "GET /app/hook/config", answer: hookAnswer });
+        const route = "GET /app/hook/config";
+        const hook = await client.asApp({ route, parameters: {}, answer: hookAnswer });
         const expected = `${facts.publicUrl()}/webhooks/github`;
         if (hook.url !== expected) {
           return warn(
@@ -212,6 +213,7 @@ function rateCheck(client: GithubClient, ask: () => Promise<Installations>): Che
           active.map(async ({ account, id }) => {
             const { resources } = await client.call(String(id), {
               route: "GET /rate_limit",
+              parameters: {},
               answer: rateAnswer,
             });
             return { where: account?.login ?? String(id), ...resources.core };

@@ -6,6 +6,7 @@ import type { Log } from "../../core/basics/log.ts";
 import type { GithubConfig } from "./config.ts";
 import { MovedError, toAppError } from "./errors.ts";
 import { InstallationTokens, type TokenScope } from "./installation-tokens.ts";
+import type { GithubCall, Repository, RepositoryCall, RepositoryRoute, Route } from "./routes.ts";
 
 const REQUEST_TIMEOUT_MS = 10_000;
 /** A wrong time must not stop an installation for days. */
@@ -24,10 +25,10 @@ export interface GithubClientDeps {
 type Parameters = Readonly<Record<string, unknown>>;
 type Headers = Readonly<Record<string, string>>;
 
-export interface GithubCall<Value> {
-  /** As in GitHub's documentation: `GET /repositories/{id}`. */
+/** A call of any route with all its parameters. */
+interface Call<Value> {
   readonly route: string;
-  readonly parameters?: Parameters;
+  readonly parameters: Parameters;
   readonly answer: z.ZodType<Value>;
 }
 
@@ -69,11 +70,11 @@ export class GithubClient {
   }
 
   /** As the App itself; only for `/app` routes. */
-  async asApp<Value>(call: GithubCall<Value>): Promise<Value> {
+  async asApp<R extends Route, Value>(call: GithubCall<R, Value>): Promise<Value> {
     return (await this.listAsApp(call)).value;
   }
 
-  async listAsApp<Value>(call: GithubCall<Value>): Promise<Answer<Value>> {
+  async listAsApp<R extends Route, Value>(call: GithubCall<R, Value>): Promise<Answer<Value>> {
     return send(this.#app, call);
   }
 
@@ -88,11 +89,27 @@ export class GithubClient {
     return (await send(this.#octokit, call, { authorization: `bearer ${token}` })).value.id;
   }
 
-  async call<Value>(installation: string, call: GithubCall<Value>): Promise<Value> {
-    return (await this.list(installation, call)).value;
+  async call<R extends Route, Value>(installation: string, call: GithubCall<R, Value>): Promise<Value> {
+    return (await this.#list(installation, call)).value;
   }
 
-  list<Value>(installation: string, call: GithubCall<Value>): Promise<Answer<Value>> {
+  async callIn<R extends RepositoryRoute, Value>(
+    installation: string,
+    repository: Repository,
+    call: RepositoryCall<R, Value>,
+  ): Promise<Value> {
+    return (await this.listIn(installation, repository, call)).value;
+  }
+
+  listIn<R extends RepositoryRoute, Value>(
+    installation: string,
+    repository: Repository,
+    call: RepositoryCall<R, Value>,
+  ): Promise<Answer<Value>> {
+    return this.#list(installation, within(repository, call));
+  }
+
+  #list<Value>(installation: string, call: Call<Value>): Promise<Answer<Value>> {
     return this.#withToken(installation, async (headers) => {
       const { parameters, route } = call;
       if (!route.startsWith("GET ")) {
@@ -106,8 +123,13 @@ export class GithubClient {
   }
 
   /** The address to which GitHub redirects this call. It is signed: for a minute it needs no token. */
-  locationOf(installation: string, call: Omit<GithubCall<unknown>, "answer">): Promise<string> {
-    return this.#withToken(installation, (headers) => findLocation(this.#octokit, call, headers));
+  locationOf<R extends RepositoryRoute>(
+    installation: string,
+    repository: Repository,
+    call: Omit<RepositoryCall<R, unknown>, "answer">,
+  ): Promise<string> {
+    const located = within(repository, call);
+    return this.#withToken(installation, (headers) => findLocation(this.#octokit, located, headers));
   }
 
   /** A token for some repositories of an installation. */
@@ -121,7 +143,7 @@ export class GithubClient {
     this.#waits.delete(installation);
   }
 
-  async #createToken(installation: string, scope: Partial<TokenScope> = {}): Promise<string> {
+  async #createToken(installation: string, scope: TokenScope = {}): Promise<string> {
     const route = "POST /app/installations/{installation_id}/access_tokens";
     const parameters = { installation_id: Number(installation), ...scope };
     return (await this.asApp({ route, parameters, answer: tokenAnswer })).token;
@@ -176,8 +198,15 @@ export class GithubTokenClient {
     this.#octokit = new (octokitFor(apiUrl, deps))({ auth: token });
   }
 
-  async call<Value>(call: GithubCall<Value>): Promise<Value> {
+  async call<R extends Route, Value>(call: GithubCall<R, Value>): Promise<Value> {
     return (await send(this.#octokit, call)).value;
+  }
+
+  async callIn<R extends RepositoryRoute, Value>(
+    repository: Repository,
+    call: RepositoryCall<R, Value>,
+  ): Promise<Value> {
+    return (await send(this.#octokit, within(repository, call))).value;
   }
 }
 
@@ -187,9 +216,13 @@ function octokitFor(baseUrl: string, deps: GithubClientDeps): typeof Octokit {
   return Octokit.defaults({ baseUrl, userAgent: "errand", log, request });
 }
 
+function within<More extends { readonly parameters: Parameters }>({ owner, repo }: Repository, call: More) {
+  return { ...call, parameters: { owner, repo, ...call.parameters } };
+}
+
 async function send<Value>(
   octokit: Octokit,
-  call: GithubCall<Value>,
+  call: Call<Value>,
   headers: Headers = {},
 ): Promise<Answer<Value>> {
   return answerOf(call, await receive(octokit, call, headers));
@@ -198,7 +231,7 @@ async function send<Value>(
 /** `known`: an earlier answer to the same call. GitHub does not count the call if that is still the same. */
 async function receive(
   octokit: Octokit,
-  { parameters = {}, route }: Omit<GithubCall<unknown>, "answer">,
+  { parameters, route }: Omit<Call<unknown>, "answer">,
   requestHeaders: Headers,
   known?: Received,
 ): Promise<Received> {
@@ -219,7 +252,7 @@ async function receive(
 }
 
 function answerOf<Value>(
-  { answer, parameters = {}, route }: GithubCall<Value>,
+  { answer, parameters, route }: Call<Value>,
   { data, link }: Received,
 ): Answer<Value> {
   const read = answer.safeParse(data);
@@ -236,7 +269,7 @@ function isNotModified(error: unknown): boolean {
 
 async function findLocation(
   octokit: Octokit,
-  { parameters = {}, route }: Omit<GithubCall<unknown>, "answer">,
+  { parameters, route }: Omit<Call<unknown>, "answer">,
   requestHeaders: Headers,
 ): Promise<string> {
   try {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { AppError, plainMessage } from "../../core/basics/errors.ts";
-import type { GithubCall } from "./client.ts";
+import type { CallRepository } from "./routes.ts";
 
 /** The App whose checks are jobs of GitHub Actions. */
 const ACTIONS = "github-actions";
@@ -56,9 +56,7 @@ export interface CommitChecks {
   readonly unread: readonly string[];
 }
 
-type Call = <Value>(call: GithubCall<Value>) => Promise<Value>;
-
-export async function readCommitChecks(call: Call, ref: string): Promise<CommitChecks> {
+export async function readCommitChecks(call: CallRepository, ref: string): Promise<CommitChecks> {
   const parts = await Promise.all([
     unlessRefused("checks", readCheckRuns(call, ref)),
     unlessRefused("commit statuses", readStatuses(call, ref)),
@@ -78,7 +76,7 @@ export function conclusionOfStatus(state: string): string | undefined {
   return CONCLUSIONS.get(state);
 }
 
-async function readCheckRuns(call: Call, ref: string): Promise<readonly CommitCheck[]> {
+async function readCheckRuns(call: CallRepository, ref: string): Promise<readonly CommitCheck[]> {
   const { check_runs: runs } = await call({
     route: "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
     parameters: { ref, per_page: 100 },
@@ -91,7 +89,7 @@ async function readCheckRuns(call: Call, ref: string): Promise<readonly CommitCh
   });
 }
 
-async function readStatuses(call: Call, ref: string): Promise<readonly CommitCheck[]> {
+async function readStatuses(call: CallRepository, ref: string): Promise<readonly CommitCheck[]> {
   const { statuses } = await call({
     route: "GET /repos/{owner}/{repo}/commits/{ref}/status",
     parameters: { ref, per_page: 100 },

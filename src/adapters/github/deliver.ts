@@ -14,17 +14,20 @@ import {
 import type { GithubClient } from "./client.ts";
 import type { CommentTarget, Posts } from "./posts.ts";
 import { markerOf, render } from "./render.ts";
-import type { Repository, RepositoryNames } from "./repositories.ts";
+import type { RepositoryNames } from "./repositories.ts";
+import type { Repository } from "./routes.ts";
 
 const reactionAnswer = z.object({ id: z.number() });
 
 const REACTIONS = {
-  issue_comment: "POST /repos/{owner}/{repo}/issues/comments/{id}/reactions",
-  review_comment: "POST /repos/{owner}/{repo}/pulls/comments/{id}/reactions",
-  issue: "POST /repos/{owner}/{repo}/issues/{number}/reactions",
-};
+  issue_comment: "POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions",
+  review_comment: "POST /repos/{owner}/{repo}/pulls/comments/{comment_id}/reactions",
+} as const;
 
-const ENDED: Readonly<Record<TurnOutcome, string>> = { done: "rocket", failed: "-1", stopped: "confused" };
+const ENDED = { done: "rocket", failed: "-1", stopped: "confused" } as const satisfies Record<
+  TurnOutcome,
+  string
+>;
 
 /** Of a turn that is done, except that not everything was handed over. */
 const INCOMPLETE = "confused";
@@ -59,17 +62,24 @@ async function react(
   client: GithubClient,
 ): Promise<Shown> {
   const { kind, id } = parseMessageRef(notice.messageRef);
-  const { installation, owner, repo, number } = target;
-  const isComment = kind === "issue_comment" || kind === "review_comment";
-  const call = {
-    route: REACTIONS[isComment ? kind : "issue"],
-    parameters: { owner, repo, ...(isComment ? { id } : { number }), content: contentOf(notice) },
-    answer: reactionAnswer,
-  };
-  return { kind: "reaction", id: (await client.call(installation, call)).id };
+  const { installation, number } = target;
+  const content = contentOf(notice);
+  const reaction =
+    kind === "issue_comment" || kind === "review_comment"
+      ? await client.callIn(installation, target, {
+          route: REACTIONS[kind],
+          parameters: { comment_id: id, content },
+          answer: reactionAnswer,
+        })
+      : await client.callIn(installation, target, {
+          route: "POST /repos/{owner}/{repo}/issues/{issue_number}/reactions",
+          parameters: { issue_number: number, content },
+          answer: reactionAnswer,
+        });
+  return { kind: "reaction", id: reaction.id };
 }
 
-function contentOf(notice: Extract<Notice, { readonly kind: "seen" | "ended" }>): string {
+function contentOf(notice: Extract<Notice, { readonly kind: "seen" | "ended" }>) {
   if (notice.kind === "seen") {
     return "eyes";
   }

@@ -3,11 +3,12 @@ import { defined } from "../../core/basics/defined.ts";
 import { AppError, plainMessage } from "../../core/basics/errors.ts";
 import type { GatheredContext, GatherPurpose, InboundMessage } from "../../core/ports/thread-adapter.ts";
 import { parseMessageRef } from "./addresses.ts";
-import type { GithubCall, GithubClient } from "./client.ts";
+import type { GithubClient } from "./client.ts";
 import { type CommitCheck, readCommitChecks } from "./commit-checks.ts";
 import { type ReadTail, readJobLog } from "./job-logs.ts";
 import { type ParsedProvenance, parseProvenance } from "./provenance.ts";
 import type { RepositoryNames } from "./repositories.ts";
+import type { CallRepository, RepositoryCall, RepositoryRoute } from "./routes.ts";
 import { oneLine, shownText } from "./shown-text.ts";
 
 const COMMENTS_MAX = 30;
@@ -19,7 +20,7 @@ const LOGS_MAX = 3;
 const SUB_ISSUES_MAX = 50;
 const LINE_MAX = 256;
 const OWN_CARD = "<!-- errand:message-key=";
-const JOB_LOGS = "GET /repos/{owner}/{repo}/actions/jobs/{job}/logs";
+const JOB_LOGS = "GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs";
 const FAILED: ReadonlySet<string> = new Set(["failure", "timed_out", "cancelled", "action_required"]);
 
 const account = z.object({ login: z.string() }).nullish();
@@ -44,7 +45,9 @@ const pullAnswer = z.object({
 });
 
 /** What one call asks for, in the message's repository and installation. */
-type Ask = <Value>(call: GithubCall<Value>) => Promise<{ readonly value: Value; readonly lastPage: number }>;
+type Ask = <R extends RepositoryRoute, Value>(
+  call: RepositoryCall<R, Value>,
+) => Promise<{ readonly value: Value; readonly lastPage: number }>;
 
 /** Reads the end of the log of a job of GitHub Actions. */
 type LogOf = (job: number) => Promise<string>;
@@ -76,9 +79,7 @@ export async function gather(
   }
   const { installation } = message;
   const ask: Ask = (call) =>
-    names.use(installation, repository.id, (named) =>
-      client.list(installation, { ...call, parameters: { ...named, ...call.parameters } }),
-    );
+    names.use(installation, repository.id, (named) => client.listIn(installation, named, call));
   const { number } = object;
   // A report is no message.
   const { id, kind } = message.messageRef === "" ? {} : parseMessageRef(message.messageRef);
@@ -93,7 +94,7 @@ export async function gather(
   if (object.in === "pull_request" && !isPart) {
     const logOf = async (job: number) => {
       const address = await names.use(installation, repository.id, (named) =>
-        client.locationOf(installation, { route: JOB_LOGS, parameters: { ...named, job } }),
+        client.locationOf(installation, named, { route: JOB_LOGS, parameters: { job_id: job } }),
       );
       return readJobLog(readTail, address);
     };
@@ -137,9 +138,9 @@ async function pullRequest(
   { ask, logOf }: { readonly ask: Ask; readonly logOf: LogOf },
   number: number,
 ): Promise<readonly GatheredContext[]> {
-  const route = "GET /repos/{owner}/{repo}/pulls/{number}";
-  const pull = ask({ route, parameters: { number }, answer: pullAnswer });
-  const call = async <Value>(request: GithubCall<Value>) => (await ask(request)).value;
+  const route = "GET /repos/{owner}/{repo}/pulls/{pull_number}";
+  const pull = ask({ route, parameters: { pull_number: number }, answer: pullAnswer });
+  const call: CallRepository = async (request) => (await ask(request)).value;
   const all = pull.then(({ value }) => readCommitChecks(call, value.head.sha));
   const parts = await readAll([
     { name: "the branches", read: async () => branches((await pull).value, number) },
@@ -186,8 +187,8 @@ async function conversation(
 async function lastComments(ask: Ask, number: number): Promise<z.infer<typeof commentsAnswer>> {
   const read = (page: number) =>
     ask({
-      route: "GET /repos/{owner}/{repo}/issues/{number}/comments",
-      parameters: { number, per_page: COMMENTS_MAX, page },
+      route: "GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
+      parameters: { issue_number: number, per_page: COMMENTS_MAX, page },
       answer: commentsAnswer,
     });
   const first = await read(1);
@@ -259,8 +260,8 @@ async function inlineComments(
   { number, id }: { readonly number: number; readonly id: number },
 ): Promise<string> {
   const { value: comments } = await ask({
-    route: "GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/comments",
-    parameters: { number, id, per_page: 100 },
+    route: "GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews/{review_id}/comments",
+    parameters: { pull_number: number, review_id: id, per_page: 100 },
     answer: inlineAnswer,
   });
   const texts = comments.map(({ body, diff_hunk: hunk = "", path }) => {

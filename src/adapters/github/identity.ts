@@ -62,7 +62,8 @@ export class BotIdentity {
   }
 
   async #appSlug(): Promise<string> {
-    this.#slug ??= (await this.#client.asApp({ route: "GET /app", answer: appAnswer })).slug;
+    const call = { route: "GET /app", parameters: {}, answer: appAnswer } as const;
+    this.#slug ??= (await this.#client.asApp(call)).slug;
     return this.#slug;
   }
 
@@ -70,9 +71,11 @@ export class BotIdentity {
     if (this.#userId !== undefined) {
       return this.#userId;
     }
-    const username = await this.login();
-    const call = { route: "GET /users/{username}", parameters: { username }, answer: userAnswer };
-    const { id } = await this.#client.call(installation, call);
+    const { id } = await this.#client.call(installation, {
+      route: "GET /users/{username}",
+      parameters: { username: await this.login() },
+      answer: userAnswer,
+    });
     this.#userId = id;
     return id;
   }

@@ -1,4 +1,5 @@
 import { AppError } from "../../core/basics/errors.ts";
+import type { ParametersOf } from "./routes.ts";
 
 /** GitHub's tokens live an hour. What begins with a token, such as a long clone, takes the rest of the hour. */
 const TOKEN_LIFE_MS = 30 * 60_000;
@@ -6,11 +7,10 @@ const PAUSE_MIN_MS = 5_000;
 const PAUSE_MAX_MS = 2 * 60_000;
 
 /** What a token may do, in the words of the API. */
-export interface TokenScope {
-  readonly repositories?: readonly string[];
-  readonly repository_ids?: readonly number[];
-  readonly permissions: Readonly<Record<string, "read" | "write">>;
-}
+export type TokenScope = Omit<
+  ParametersOf<"POST /app/installations/{installation_id}/access_tokens">,
+  "installation_id"
+>;
 
 export interface InstallationTokensDeps {
   /** Asks GitHub for a token. Without a scope, it may do everything that the installation allows. */

@@ -87,11 +87,13 @@ export class LostDeliveries implements LostEvents {
   async #list(
     page: string | undefined,
   ): Promise<{ readonly deliveries: readonly ListedDelivery[]; readonly nextPage: string | undefined }> {
-    const parameters = defined({ per_page: PAGE_SIZE, status: "failure", cursor: page ? page : undefined });
-    const route = "GET /app/hook/deliveries";
-    const call = { route, parameters, answer: deliveriesAnswer };
+    const cursor = defined({ cursor: page ? page : undefined });
     try {
-      const { nextCursor: nextPage, value: deliveries } = await this.#deps.client.listAsApp(call);
+      const { nextCursor: nextPage, value: deliveries } = await this.#deps.client.listAsApp({
+        route: "GET /app/hook/deliveries",
+        parameters: { per_page: PAGE_SIZE, status: "failure", ...cursor },
+        answer: deliveriesAnswer,
+      });
       return { deliveries, nextPage };
     } catch (error) {
       if (page !== undefined && isFinal(error)) {
@@ -115,9 +117,9 @@ export class LostDeliveries implements LostEvents {
   /** Undefined: it can no longer be read, or is none that the webhook would store. */
   async #read({ event: name, guid: deliveryId, id }: ListedDelivery): Promise<ReceivedEvent | undefined> {
     const route = "GET /app/hook/deliveries/{delivery_id}";
-    const call = { route, parameters: { delivery_id: id }, answer: deliveryAnswer };
+    const parameters = { delivery_id: id };
     try {
-      const { request } = await this.#deps.client.asApp(call);
+      const { request } = await this.#deps.client.asApp({ route, parameters, answer: deliveryAnswer });
       const read = readEvent({ name, deliveryId, body: JSON.stringify(request.payload ?? {}, asNumber) });
       return read.kind === "event" ? read.event : undefined;
     } catch (error) {

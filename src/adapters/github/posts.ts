@@ -3,7 +3,7 @@ import { defined } from "../../core/basics/defined.ts";
 import type { Shown } from "./addresses.ts";
 import type { GithubClient } from "./client.ts";
 import type { BotIdentity } from "./identity.ts";
-import type { Repository } from "./repositories.ts";
+import type { Repository } from "./routes.ts";
 
 const PAGE_SIZE = 100;
 /** A comment whose answer was lost is among the newest, so older pages are not read. */
@@ -28,26 +28,12 @@ export interface CommentTarget extends Repository {
   readonly reviewCommentId?: number;
 }
 
-interface Routes {
-  readonly kind: "issue_comment" | "review_comment";
-  readonly create: string;
-  readonly list: string;
-}
+type Kind = "issue_comment" | "review_comment";
 
-const CONVERSATION: Routes = {
-  kind: "issue_comment",
-  create: "POST /repos/{owner}/{repo}/issues/{number}/comments",
-  list: "GET /repos/{owner}/{repo}/issues/{number}/comments",
-};
-const REVIEW_THREAD: Routes = {
-  kind: "review_comment",
-  create: "POST /repos/{owner}/{repo}/pulls/{number}/comments/{reviewCommentId}/replies",
-  list: "GET /repos/{owner}/{repo}/pulls/{number}/comments",
-};
 const UPDATE = {
-  issue_comment: "PATCH /repos/{owner}/{repo}/issues/comments/{id}",
-  review_comment: "PATCH /repos/{owner}/{repo}/pulls/comments/{id}",
-};
+  issue_comment: "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}",
+  review_comment: "PATCH /repos/{owner}/{repo}/pulls/comments/{comment_id}",
+} as const;
 
 /** The bot's own comments: creates, updates and finds them. */
 export class Posts {
@@ -60,36 +46,40 @@ export class Posts {
   }
 
   async create(target: CommentTarget, body: string): Promise<Shown> {
-    const { kind, create: route } = routesOf(target);
-    const { installation, ...parameters } = target;
-    const { html_url: url, id } = await this.#client.call(installation, {
-      route,
-      parameters: { ...parameters, body },
-      answer: createdAnswer,
-    });
-    return defined({ kind, id, url });
+    const { installation, number, reviewCommentId: comment_id } = target;
+    const { html_url: url, id } =
+      comment_id === undefined
+        ? await this.#client.callIn(installation, target, {
+            route: "POST /repos/{owner}/{repo}/issues/{issue_number}/comments",
+            parameters: { issue_number: number, body },
+            answer: createdAnswer,
+          })
+        : await this.#client.callIn(installation, target, {
+            route: "POST /repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies",
+            parameters: { pull_number: number, comment_id, body },
+            answer: createdAnswer,
+          });
+    return defined({ kind: kindOf(target), id, url });
   }
 
-  async update(target: CommentTarget, shown: Shown & Pick<Routes, "kind">, body: string): Promise<Shown> {
-    const { installation, owner, repo } = target;
-    const call = {
+  async update(target: CommentTarget, shown: Shown & { readonly kind: Kind }, body: string): Promise<Shown> {
+    await this.#client.callIn(target.installation, target, {
       route: UPDATE[shown.kind],
-      parameters: { owner, repo, id: shown.id, body },
+      parameters: { comment_id: shown.id, body },
       answer: idAnswer,
-    };
-    await this.#client.call(installation, call);
+    });
     return shown;
   }
 
   /** The newest comment of the bot that begins with `marker`. Users can copy the marker, so theirs do not count. */
-  async find(target: CommentTarget, marker: string): Promise<(Shown & Pick<Routes, "kind">) | undefined> {
+  async find(target: CommentTarget, marker: string): Promise<(Shown & { readonly kind: Kind }) | undefined> {
     for await (const comments of this.#newestPages(target)) {
       for (const comment of comments.toReversed()) {
         if (!comment.body?.startsWith(marker)) {
           continue;
         }
         if (await this.#identity.isOurs(target.installation, comment)) {
-          return { kind: routesOf(target).kind, id: comment.id };
+          return { kind: kindOf(target), id: comment.id };
         }
       }
     }
@@ -112,14 +102,24 @@ export class Posts {
     target: CommentTarget,
     page: number,
   ): Promise<{ comments: readonly Comment[]; lastPage: number }> {
-    const { installation, owner, repo, number } = target;
-    const parameters = { owner, repo, number, per_page: PAGE_SIZE, page };
-    const call = { route: routesOf(target).list, parameters, answer: commentsAnswer };
-    const { value, lastPage } = await this.#client.list(installation, call);
+    const { installation, number } = target;
+    const pages = { per_page: PAGE_SIZE, page };
+    const { value, lastPage } =
+      kindOf(target) === "issue_comment"
+        ? await this.#client.listIn(installation, target, {
+            route: "GET /repos/{owner}/{repo}/issues/{issue_number}/comments",
+            parameters: { issue_number: number, ...pages },
+            answer: commentsAnswer,
+          })
+        : await this.#client.listIn(installation, target, {
+            route: "GET /repos/{owner}/{repo}/pulls/{pull_number}/comments",
+            parameters: { pull_number: number, ...pages },
+            answer: commentsAnswer,
+          });
     return { comments: value, lastPage };
   }
 }
 
-function routesOf({ reviewCommentId }: CommentTarget): Routes {
-  return reviewCommentId === undefined ? CONVERSATION : REVIEW_THREAD;
+function kindOf({ reviewCommentId }: CommentTarget): Kind {
+  return reviewCommentId === undefined ? "issue_comment" : "review_comment";
 }

@@ -8,9 +8,8 @@ import {
   type PullRequestState,
 } from "../../core/model/repositories/pull-request-status.ts";
 import type { PullRequestReading } from "../../core/ports/pull-requests.ts";
-import type { GithubCall } from "./client.ts";
 import { type CommitCheck, readCommitChecks } from "./commit-checks.ts";
-import type { Repository } from "./repositories.ts";
+import type { CallRepository } from "./routes.ts";
 import { oneLine } from "./shown-text.ts";
 
 const NAME_MAX = 200;
@@ -24,27 +23,20 @@ const pullAnswer = z.object({
   base: z.object({ ref: z.string() }),
 });
 
-interface ReadableRepository extends Pick<Repository, "owner" | "repo"> {
-  readonly call: <Value>(call: GithubCall<Value>) => Promise<Value>;
-}
-
 /**
  * Reads the state of a pull request, and the checks of its newest commit. An App or a token without the permission to
  * read checks still says whether the pull request was merged.
  */
 export async function readPullRequest(
-  { call, owner, repo }: ReadableRepository,
+  { call }: { readonly call: CallRepository },
   number: number,
 ): Promise<PullRequestReading> {
   const pull = await call({
-    route: "GET /repos/{owner}/{repo}/pulls/{number}",
-    parameters: { owner, repo, number },
+    route: "GET /repos/{owner}/{repo}/pulls/{pull_number}",
+    parameters: { pull_number: number },
     answer: pullAnswer,
   });
-  const { checks } = await readCommitChecks(
-    (request) => call({ ...request, parameters: { owner, repo, ...request.parameters } }),
-    pull.head.sha,
-  );
+  const { checks } = await readCommitChecks(call, pull.head.sha);
   const [url, base] = [pull.html_url, pull.base.ref];
   return { url, base, state: stateOf(pull), checks: sorted(checks.map(checkOf)) };
 }

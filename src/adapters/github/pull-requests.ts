@@ -3,10 +3,11 @@ import { AppError } from "../../core/basics/errors.ts";
 import type { RepositoryName } from "../../core/model/repositories/repository-name.ts";
 import type { PullRequest, PullRequestAccess } from "../../core/ports/pull-requests.ts";
 import { threadKeyOf } from "./addresses.ts";
-import type { GithubCall, GithubClient, GithubTokenClient } from "./client.ts";
+import type { GithubClient, GithubTokenClient } from "./client.ts";
 import { type Draft, isDescribedBy, newText, renewedText } from "./pull-request-description.ts";
 import { readPullRequest } from "./pull-request-status.ts";
-import type { GithubRepositories, Repository, RepositoryNames } from "./repositories.ts";
+import type { GithubRepositories, RepositoryNames } from "./repositories.ts";
+import type { CallRepository, Repository } from "./routes.ts";
 
 const pullAnswer = z.object({
   number: z.int(),
@@ -25,7 +26,7 @@ type Pull = z.infer<typeof pullAnswer>;
 
 /** A repository, and calls of its API with the credentials of an installation or of a team. */
 interface RepositoryApi extends Repository {
-  readonly call: <Value>(call: GithubCall<Value>) => Promise<Value>;
+  readonly call: CallRepository;
   /** Undefined: no installation sends the comments of its pull requests. */
   readonly installation?: string;
   /** As GitHub said it lately. */
@@ -50,9 +51,9 @@ export async function openPullRequests(
     return undefined;
   }
   const { id, installation } = found;
-  const call: RepositoryApi["call"] = (request) => client.call(installation, request);
   const at: AskRepository = (ask) => {
     const askAs = (repository: Repository) => {
+      const call: CallRepository = (request) => client.callIn(installation, repository, request);
       const { defaultBranch } = names.of(repository.owner, repository.repo) ?? {};
       return ask({ call, defaultBranch, installation, owner: repository.owner, repo: repository.repo });
     };
@@ -64,9 +65,9 @@ export async function openPullRequests(
 /** The same with a token instead of the App. */
 export async function openPullRequestsWithToken(
   { owner, name: repo }: RepositoryName,
-  client: Pick<GithubTokenClient, "call">,
+  client: Pick<GithubTokenClient, "callIn">,
 ): Promise<Omit<PullRequestAccess, "installation">> {
-  const call: RepositoryApi["call"] = (request) => client.call(request);
+  const call: CallRepository = (request) => client.callIn({ owner, repo }, request);
   return pullRequestsOf((ask) => ask({ call, owner, repo }));
 }
 
@@ -97,13 +98,11 @@ async function update(api: RepositoryApi, draft: Draft): Promise<PullRequest | u
 }
 
 async function findPull(api: RepositoryApi, branch: string): Promise<Pull | undefined> {
-  const { owner, repo } = api;
-  const call = {
+  const [found] = await api.call({
     route: "GET /repos/{owner}/{repo}/pulls",
-    parameters: { owner, repo, head: `${owner}:${branch}`, state: "open", per_page: 1 },
+    parameters: { head: `${api.owner}:${branch}`, state: "open", per_page: 1 },
     answer: pullsAnswer,
-  };
-  const [found] = await api.call(call);
+  });
   // GitHub leaves out a filter that it does not understand.
   return found?.head.ref === branch ? found : undefined;
 }
@@ -151,27 +150,22 @@ async function createOtherwise(
 }
 
 async function createOn(api: RepositoryApi, draft: Draft, base: string): Promise<PullRequest> {
-  const { owner, repo } = api;
   const { branch: head, isDraft } = draft;
-  const parameters = { owner, repo, ...newText(draft), head, base, draft: isDraft };
-  const call = { route: "POST /repos/{owner}/{repo}/pulls", parameters, answer: pullAnswer };
-  const opened = await api.call(call);
+  const parameters = { ...newText(draft), head, base, draft: isDraft };
+  const route = "POST /repos/{owner}/{repo}/pulls";
+  const opened = await api.call({ route, parameters, answer: pullAnswer });
   await askForReview(api, opened, draft);
   return pullRequestOf(api, opened);
 }
 
 /** Not everybody who may ask for work can review it. The pull request counts without. */
-async function askForReview(
-  { call, owner, repo }: RepositoryApi,
-  { number }: Pull,
-  { requester }: Draft,
-): Promise<void> {
+async function askForReview({ call }: RepositoryApi, { number }: Pull, { requester }: Draft): Promise<void> {
   const { data: reviewer } = requesterSchema.safeParse(requester);
   if (reviewer === undefined) {
     return;
   }
-  const parameters = { owner, repo, number, reviewers: [reviewer.login] };
-  const route = "POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers";
+  const parameters = { pull_number: number, reviewers: [reviewer.login] };
+  const route = "POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers";
   await call({ route, parameters, answer: anyAnswer }).catch((error) => {
     if (!(error instanceof AppError)) {
       throw error;
@@ -180,21 +174,17 @@ async function askForReview(
 }
 
 /** Brings title and description up to date, as far as no person has written them. */
-async function refresh(
-  { call, owner, repo }: RepositoryApi,
-  { body, number, title }: Pull,
-  draft: Draft,
-): Promise<void> {
+async function refresh({ call }: RepositoryApi, { body, number, title }: Pull, draft: Draft): Promise<void> {
   const changes = renewedText({ title, body: body ?? "" }, draft);
   if (changes !== undefined) {
-    const route = "PATCH /repos/{owner}/{repo}/pulls/{number}";
-    await call({ route, parameters: { owner, repo, number, ...changes }, answer: anyAnswer });
+    const route = "PATCH /repos/{owner}/{repo}/pulls/{pull_number}";
+    await call({ route, parameters: { pull_number: number, ...changes }, answer: anyAnswer });
   }
 }
 
-async function defaultBranchOf({ call: send, owner, repo }: RepositoryApi): Promise<string> {
-  const call = { route: "GET /repos/{owner}/{repo}", parameters: { owner, repo }, answer: repositoryAnswer };
-  return (await send(call)).default_branch;
+async function defaultBranchOf({ call }: RepositoryApi): Promise<string> {
+  const route = "GET /repos/{owner}/{repo}";
+  return (await call({ route, parameters: {}, answer: repositoryAnswer })).default_branch;
 }
 
 function pullRequestOf({ installation }: RepositoryApi, pull: Pull): PullRequest {

@@ -11,10 +11,11 @@ import type {
 } from "../../core/ports/thread-adapter.ts";
 import { isOwnBranch } from "../../core/work/workspaces/branch-name.ts";
 import { threadKeyOf } from "./addresses.ts";
-import type { GithubCall, GithubClient } from "./client.ts";
+import type { GithubClient } from "./client.ts";
 import { isRepairable, readCommitChecks } from "./commit-checks.ts";
 import type { BotIdentity } from "./identity.ts";
 import type { RepositoryNames } from "./repositories.ts";
+import type { RepositoryCall, RepositoryRoute } from "./routes.ts";
 import { oneLine } from "./shown-text.ts";
 
 /** Our own name of the event that one pull request gets of an event about a commit or a branch. No webhook has it. */
@@ -178,14 +179,14 @@ async function ofPush(event: InboxEvent, payload: unknown, deps: ReportDeps): Pr
 }
 
 /** The numbers of the open pull requests in a list that this App opened. */
-async function ownPulls(
+async function ownPulls<R extends RepositoryRoute>(
   about: Pick<Report, "installation" | "repository">,
   { client, identity, names }: ReportDeps,
-  { parameters, route }: Omit<GithubCall<unknown>, "answer">,
+  call: Omit<RepositoryCall<R, unknown>, "answer">,
 ): Promise<readonly number[]> {
   const id = String(about.installation.id);
   const pulls = await names.use(id, about.repository.id, (named) =>
-    client.call(id, { route, parameters: { ...named, ...parameters }, answer: pullsAnswer }),
+    client.callIn(id, named, { ...call, answer: pullsAnswer }),
   );
   const own: number[] = [];
   for (const { number, state, user } of pulls) {
@@ -286,10 +287,7 @@ async function failuresIn(
     return { reason: "The checks are those of an earlier commit." };
   }
   const { checks, unread } = await names.use(id, findings.repository.id, (named) =>
-    readCommitChecks(
-      (call) => client.call(id, { ...call, parameters: { ...named, ...call.parameters } }),
-      pull.head.sha,
-    ),
+    readCommitChecks((call) => client.callIn(id, named, call), pull.head.sha),
   );
   if (checks.some(({ status }) => RUNNING.has(status))) {
     return { reason: "Other checks of the commit still run." };
@@ -341,8 +339,8 @@ function findPull(
   { number, repository: at }: Omit<Report, "installation">,
   deps: ReportDeps,
 ) {
-  const route = "GET /repos/{owner}/{repo}/pulls/{number}";
+  const route = "GET /repos/{owner}/{repo}/pulls/{pull_number}";
   return deps.names.use(id, at.id, (named) =>
-    deps.client.call(id, { route, parameters: { ...named, number }, answer: pullAnswer }),
+    deps.client.callIn(id, named, { route, parameters: { pull_number: number }, answer: pullAnswer }),
   );
 }

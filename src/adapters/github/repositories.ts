@@ -8,6 +8,7 @@ import { type GithubClient, installationAnswer } from "./client.ts";
 import type { GithubConfig } from "./config.ts";
 import { MovedError } from "./errors.ts";
 import type { BotIdentity } from "./identity.ts";
+import type { Repository } from "./routes.ts";
 
 const nameAnswer = z.object({
   name: z.string(),
@@ -21,11 +22,6 @@ const MAX_NAMES = 1_000;
 const PUBLIC_API = "https://api.github.com";
 const PUBLIC_HOST = "https://github.com";
 const REPOSITORY_PATH = /^\/(?<owner>[^/]+)\/(?<repo>[^/]+)\.git$/;
-
-export interface Repository {
-  readonly owner: string;
-  readonly repo: string;
-}
 
 /** A repository in which the App is installed. */
 interface FoundRepository extends Repository {
@@ -116,8 +112,15 @@ export class RepositoryNames {
   }
 
   async #find(installation: string, id: number): Promise<Repository> {
-    const call = { route: "GET /repositories/{id}", parameters: { id }, answer: nameAnswer };
-    const { default_branch: defaultBranch, name: repo, owner } = await this.#client.call(installation, call);
+    const {
+      default_branch: defaultBranch,
+      name: repo,
+      owner,
+    } = await this.#client.call(installation, {
+      route: "GET /repositories/{id}",
+      parameters: { id },
+      answer: nameAnswer,
+    });
     const named = { id, installation, owner: owner.login, repo };
     this.learn(
       { ...named, ...defined({ defaultBranch: defaultBranch ? defaultBranch : undefined }) },
@@ -188,9 +191,9 @@ export class GithubRepositories {
 
   async #ask({ owner, repo }: Repository): Promise<FoundRepository> {
     const route = "GET /repos/{owner}/{repo}/installation";
-    const call = { route, parameters: { owner, repo }, answer: installationAnswer };
+    const parameters = { owner, repo };
     try {
-      const { id } = await this.#client.asApp(call);
+      const { id } = await this.#client.asApp({ route, parameters, answer: installationAnswer });
       return { owner, repo, installation: String(id) };
     } catch (error) {
       // The repository was renamed.

@@ -60,7 +60,7 @@ function webUrlOf(apiUrl: string): URL {
 }
 
 async function accountOf(client: GithubTokenClient): Promise<ProvenAccount> {
-  const { id, login, name } = await client.call({ route: "GET /user", answer: userAnswer });
+  const { id, login, name } = await client.call({ route: "GET /user", parameters: {}, answer: userAnswer });
   const installations = await writableInstallations(client);
   return {
     // A login can change hands, the id cannot.
@@ -72,8 +72,9 @@ async function accountOf(client: GithubTokenClient): Promise<ProvenAccount> {
 
 /** The installations of the App with a repository that the person may push to. GitHub says so for this very token. */
 async function writableInstallations(client: GithubTokenClient): Promise<readonly string[]> {
-  const call = { route: "GET /user/installations", parameters: { per_page: PAGE_SIZE } };
-  const { installations } = await client.call({ ...call, answer: installationsAnswer });
+  const parameters = { per_page: PAGE_SIZE };
+  const route = "GET /user/installations";
+  const { installations } = await client.call({ route, parameters, answer: installationsAnswer });
   const found: string[] = [];
   for (const { id, suspended_at: suspendedAt } of installations) {
     if (!suspendedAt && (await mayWrite(client, id))) {
