@@ -70,7 +70,6 @@ export async function openSession(
       ? await load(agent, { ...session, sessionId: previousSession }, replay)
       : undefined;
   const opened = loaded ?? (await agent.request("session/new", session));
-  const options = new SessionOptions(agent, opened);
   const { name, version } = nameOf(initialized, start.agent);
   return {
     sessionId: opened.sessionId,
@@ -83,14 +82,27 @@ export async function openSession(
     ...defined({ preamble: basePrompt && !hasChannel && !loaded ? fence(basePrompt) : undefined }),
     shortcomings: [
       ...offered.leftOut.map((server) => `${name} does not take the MCP server ${server}.`),
-      ...(await options.choose("model", terms.setsModel ? undefined : start.modelId)).map(
-        (model) => `${name} does not offer the model ${model} and works with its own choice.`,
-      ),
-      ...(await options.choose("thought_level", start.reasoningLevel)).map(
-        (level) => `${name} does not offer the reasoning level ${level} and works with its own choice.`,
-      ),
+      ...(await choose(new SessionOptions(agent, opened), name, { ...start, ...terms })),
     ],
   };
+}
+
+/** Chooses what the run names, and returns a sentence for each that the agent does not offer. */
+async function choose(
+  options: SessionOptions,
+  name: string,
+  {
+    modelId,
+    reasoningLevel,
+    setsModel,
+  }: Pick<AgentStart, "modelId" | "reasoningLevel"> & Pick<SessionTerms, "setsModel">,
+): Promise<readonly string[]> {
+  const models = await options.choose("model", setsModel ? undefined : modelId);
+  const levels = await options.choose("thought_level", reasoningLevel);
+  return [
+    ...models.map((model) => `the model ${model}`),
+    ...levels.map((level) => `the reasoning level ${level}`),
+  ].map((what) => `${name} does not offer ${what} and works with its own choice.`);
 }
 
 function basePromptAtStart(

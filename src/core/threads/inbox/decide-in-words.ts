@@ -1,5 +1,6 @@
 import { titleFrom } from "../../basics/clean-text.ts";
 import type { Run } from "../../model/runs/run.ts";
+import type { CardApproval } from "../../model/threads/notice.ts";
 import { splitText } from "../../model/threads/own-words.ts";
 import type { Disposition } from "../../ports/stores/inbox-store.ts";
 import type { RunAggregate } from "../../ports/stores/run-store.ts";
@@ -19,45 +20,44 @@ export async function decideInWords(
   context: AuthorizedContext,
   deps: InboxDeps,
 ): Promise<Disposition | undefined> {
-  const [, word = "", number] = WORDS.exec(splitText(context.message.text).words) ?? [];
+  const [, word = "", number] = WORDS.exec(splitText(context.message.text).words.toLowerCase()) ?? [];
   if (word === "" || context.thread.runId === undefined) {
     return undefined;
   }
   const aggregate = await deps.storage.runs.getAggregate(context.thread.runId);
   const { run, waiting } = aggregate;
   const open = approvalsOn(run, waiting, context.adapter.traits.isPublic?.(run.provenance) === true);
-  const chosen = number === undefined && open.length === 1 ? open[0] : open[Number(number ?? 0) - 1];
   // Beside an open question, the word answers the question.
   if (open.length === 0 || run.permission !== undefined) {
     return undefined;
   }
-  const trigger = triggerIn(context);
-  if (chosen === undefined) {
-    const list = open.map(({ text = "(private)" }, index) => `${index + 1}. ${titleFrom(text)}`);
-    return reply(
-      context,
-      deps,
-      `Write \`${trigger} ${word.toLowerCase()}\` and one of these numbers:\n${list.join("\n")}`,
-    );
+  const chosen = number === undefined && open.length === 1 ? open[0] : open[Number(number ?? 0) - 1];
+  const isRead = context.receivedAt.getTime() - changedAt(aggregate) >= UNREAD_MS;
+  if (chosen?.inputsHash === undefined || !isRead) {
+    const command = `\`${triggerIn(context)} ${word}\``;
+    return reply(context, deps, whyNot(chosen, open, { command, page: deps.runs.sessionLink(run) }));
   }
-  if (chosen.inputsHash === undefined) {
-    const why = "I do not show all of it here, so it is decided on its page";
-    return reply(context, deps, `${why}: ${deps.runs.sessionLink(run)}`);
-  }
-  if (context.receivedAt.getTime() - changedAt(aggregate) < UNREAD_MS) {
-    return reply(
-      context,
-      deps,
-      `It has just changed. Read it again, and then write \`${trigger} ${word.toLowerCase()}\`.`,
-    );
-  }
-  const decision = { inputsHash: chosen.inputsHash, approve: word.toLowerCase() === "approve" };
+  const decision = { inputsHash: chosen.inputsHash, approve: word === "approve" };
   try {
     await deps.runs.approve(run.id, context.author, decision, completing(context, "answered"));
     return "answered";
   } catch (error) {
     return replyWith(error, context, deps);
   }
+}
+
+function whyNot(
+  chosen: CardApproval | undefined,
+  open: readonly CardApproval[],
+  { command, page }: { readonly command: string; readonly page: string },
+): string {
+  if (chosen === undefined) {
+    const list = open.map(({ text = "(private)" }, index) => `${index + 1}. ${titleFrom(text)}`);
+    return `Write ${command} and one of these numbers:\n${list.join("\n")}`;
+  }
+  return chosen.inputsHash === undefined
+    ? `I do not show all of it here, so it is decided on its page: ${page}`
+    : `It has just changed. Read it again, and then write ${command}.`;
 }
 
 function changedAt({ run, waiting }: RunAggregate): number {

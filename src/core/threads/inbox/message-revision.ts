@@ -189,20 +189,34 @@ export async function withdrawMessage(
     inboxResult: { ...result, disposition: "withdrawn" },
     threadNotices: thread === undefined ? undefined : { threadId: thread.id, notices: [note] },
   });
-  const isWithdrawn = await unlessDelivered(async () => {
-    if (followUp !== undefined) {
-      await runs.withdrawFollowUp({ runId: run.id, followUpId: followUp.id }, author, extras);
-    } else if (effect.isRequest) {
-      await runs.withdrawRequest(run.id, author, extras);
-    } else {
-      throw new AppError("conflict", "The message was an answer, which the agent has.", { retryable: false });
-    }
-  });
+  const isWithdrawn = await unlessDelivered(() =>
+    withdraw(run.id, followUp, { author, effect, extras, runs }),
+  );
   if (isWithdrawn) {
     return "withdrawn";
   }
   const threadNotices = thread === undefined ? undefined : { thread, notices: [delivered] };
   return complete({ ...result, disposition: "replied", runId: run.id }, deps, threadNotices);
+}
+
+interface Withdrawal extends Pick<InboxDeps, "runs"> {
+  readonly author: Principal;
+  readonly effect: MessageEffect;
+  readonly extras: TransactionExtras;
+}
+
+async function withdraw(
+  runId: Run["id"],
+  followUp: FollowUp | undefined,
+  { author, effect, extras, runs }: Withdrawal,
+): Promise<void> {
+  if (followUp !== undefined) {
+    await runs.withdrawFollowUp({ runId, followUpId: followUp.id }, author, extras);
+  } else if (effect.isRequest) {
+    await runs.withdrawRequest(runId, author, extras);
+  } else {
+    throw new AppError("conflict", "The message was an answer, which the agent has.", { retryable: false });
+  }
 }
 
 async function authorOf(id: PrincipalId, { storage }: InboxDeps): Promise<Principal> {
