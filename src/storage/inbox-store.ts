@@ -42,6 +42,21 @@ export class PrismaInboxStore implements InboxStore {
     return row === null ? undefined : eventOf(row);
   }
 
+  async isRepeated(id: string): Promise<boolean> {
+    const rows = await this.#deps.database.query(
+      (client) => client.$queryRaw<unknown[]>`
+        SELECT FROM inbox_events AS event
+        JOIN inbox_events AS later USING (adapter, ordering_key, name, body)
+        WHERE event.id = ${id}::uuid AND later.disposition IS NULL AND later.seq > event.seq LIMIT 1`,
+    );
+    return rows.length === 1;
+  }
+
+  async isTaken(dedupeKey: string): Promise<boolean> {
+    const query = { where: { dedupeKey } };
+    return (await this.#deps.database.query((client) => client.inboxDedupeKey.count(query))) > 0;
+  }
+
   async findAsked(id: string): Promise<AskedEvent | undefined> {
     const query = { where: { id, disposition: "asked" } };
     const row = await this.#deps.database.query((client) => client.inboxEvent.findFirst(query));
@@ -233,8 +248,11 @@ class EventInserts {
 
   #statementOf(events: readonly InboxEvent[]): Statement {
     const { rowsOf, sql } = this.#jobInsert;
-    const keys = new Set(events.map(({ orderingKey }) => orderingKey));
-    const jobs = rowsOf(Array.from(keys, (key) => ({ kind: "inbox", key })));
+    const keys = new Map<string, number>();
+    for (const { collectMs = 0, orderingKey: key } of events) {
+      keys.set(key, Math.min(collectMs, keys.get(key) ?? collectMs));
+    }
+    const jobs = rowsOf(Array.from(keys, ([key, afterMs]) => ({ kind: "inbox", key, afterMs })));
     const rows = events.map((_, index) => placeholders(1 + index * COLUMNS.length)).join(", ");
     const text = `
       WITH stored AS (

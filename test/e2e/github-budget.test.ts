@@ -97,6 +97,54 @@ test("a mention in a pull request with three failing checks takes at most 22 cal
   expect(counted.length, counted.join("\n")).toBeLessThanOrEqual(FAILING_CHECKS_CALLS_MAX);
 });
 
+/** A pull request that a run opened, whose cards are shown. */
+async function pullOfARun(): Promise<{ readonly issue: GithubIssue; readonly pull: GithubIssue }> {
+  const issue = await GithubIssue.open(fixture);
+  await issue.comment("@errand write notes.txt hello");
+  const card = await issue.untilCard("Done", /Its pull request:/);
+  await issue.untilAnswers(1);
+  const pull = new GithubIssue(fixture, Number(/\/pull\/(\d+)/.exec(card.body)?.[1]));
+  return { issue, pull };
+}
+
+test.each([
+  [3, 3],
+  [30, 100],
+])(
+  "%d failing suites with %d checks are one turn and take at most 22 calls of GitHub",
+  async (suites, checks) => {
+    const { issue, pull } = await pullOfARun();
+    await fixture.github.failChecks(
+      pull.number,
+      Array.from({ length: checks }, (_, index) => `check ${index}`),
+    );
+    const before = fixture.github.calls().length;
+
+    const event = await fixture.github.endSuite(pull.number, "failure");
+    await Promise.all(Array.from({ length: suites }, () => fixture.sendGithub(event)));
+    await pull.untilAnswers(1);
+    await issue.untilCard("Done", /turn 2/);
+    await fixture.dispositions(3 * suites);
+
+    expect(await fixture.followUpsOf(issue.runId)).toHaveLength(1);
+    const counted = countedCalls(fixture.github.calls().slice(before));
+    expect(counted.length, counted.join("\n")).toBeLessThanOrEqual(FAILING_CHECKS_CALLS_MAX);
+  },
+);
+
+test("ten suites that pass take no call of GitHub while no check is known to run or to fail", async () => {
+  const { pull } = await pullOfARun();
+  const event = await fixture.github.endSuite(pull.number, "success");
+  await fixture.dispositions(100);
+  const before = fixture.github.calls().length;
+
+  await Promise.all(Array.from({ length: 10 }, () => fixture.sendGithub(event)));
+  const results = await fixture.dispositions(20);
+
+  expect(results).toEqual(Array(20).fill("ignored"));
+  expect(countedCalls(fixture.github.calls().slice(before))).toEqual([]);
+});
+
 test("a run whose tokens end while it works publishes its work and answers with new ones", async () => {
   const issue = await GithubIssue.open(fixture);
   await issue.comment("@errand sleep 3; write notes.txt hello");

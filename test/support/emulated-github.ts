@@ -175,12 +175,19 @@ export class EmulatedGithub {
 
   /** A check of the pull request's head that has failed, and the event about its suite. */
   async failCheck(number: number, name: string): Promise<Pick<Written, "event" | "payload">> {
+    await this.failChecks(number, [name]);
+    return this.endSuite(number, "failure");
+  }
+
+  /** The event about a suite of the pull request's head that has ended. */
+  async endSuite(
+    number: number,
+    conclusion: "failure" | "success",
+  ): Promise<Pick<Written, "event" | "payload">> {
     const { head } = await this.#callAs(this.owner.login, "GET", `pulls/${number}`);
-    const { sha } = asRecord(head);
-    const check = { name, head_sha: sha, status: "completed", conclusion: "failure" };
-    await this.#callAs(this.owner.login, "POST", "check-runs", check);
+    const { ref: head_branch, sha: head_sha } = asRecord(head);
     const repository = await this.#callAs(this.owner.login, "GET", "");
-    const check_suite = { head_sha: sha, conclusion: "failure", pull_requests: [{ number }] };
+    const check_suite = { head_branch, head_sha, conclusion, pull_requests: [{ number }] };
     const installation = { id: GITHUB_APP.installationId };
     return { event: "check_suite", payload: { action: "completed", check_suite, repository, installation } };
   }

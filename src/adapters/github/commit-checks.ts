@@ -14,7 +14,11 @@ const CONCLUSIONS: ReadonlyMap<string, string> = new Map([
   ["error", "failure"],
 ]);
 
+const PAGE_LENGTH = 100;
+const PAGES_MAX = 10;
+
 const runsAnswer = z.object({
+  total_count: z.int().default(0),
   check_runs: z.array(
     z.object({
       id: z.number(),
@@ -28,6 +32,7 @@ const runsAnswer = z.object({
   ),
 });
 const statusesAnswer = z.object({
+  total_count: z.int().default(0),
   statuses: z.array(
     z.object({
       context: z.string(),
@@ -77,10 +82,13 @@ export function conclusionOfStatus(state: string): string | undefined {
 }
 
 async function readCheckRuns(call: CallRepository, ref: string): Promise<readonly CommitCheck[]> {
-  const { check_runs: runs } = await call({
-    route: "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
-    parameters: { ref, per_page: 100 },
-    answer: runsAnswer,
+  const runs = await allPages(async (page) => {
+    const { check_runs: entries, total_count: total } = await call({
+      route: "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
+      parameters: { ref, ...page },
+      answer: runsAnswer,
+    });
+    return { entries, total };
   });
   return runs.map(({ app, conclusion, html_url: url, id, name, output, status }) => {
     const words = [output?.title, output?.summary].filter((text) => text).join("\n");
@@ -90,16 +98,33 @@ async function readCheckRuns(call: CallRepository, ref: string): Promise<readonl
 }
 
 async function readStatuses(call: CallRepository, ref: string): Promise<readonly CommitCheck[]> {
-  const { statuses } = await call({
-    route: "GET /repos/{owner}/{repo}/commits/{ref}/status",
-    parameters: { ref, per_page: 100 },
-    answer: statusesAnswer,
+  const statuses = await allPages(async (page) => {
+    const { statuses: entries, total_count: total } = await call({
+      route: "GET /repos/{owner}/{repo}/commits/{ref}/status",
+      parameters: { ref, ...page },
+      answer: statusesAnswer,
+    });
+    return { entries, total };
   });
   return statuses.map(({ context: name, description, state, target_url: url }) => {
     const conclusion = conclusionOfStatus(state);
     const status = conclusion === undefined ? "in_progress" : "completed";
     return { name, status, conclusion, url, words: description ?? "" };
   });
+}
+
+type Page<Entry> = { readonly entries: readonly Entry[]; readonly total: number };
+
+async function allPages<Entry>(
+  read: (page: { readonly per_page: number; readonly page?: number }) => Promise<Page<Entry>>,
+): Promise<readonly Entry[]> {
+  const first = await read({ per_page: PAGE_LENGTH });
+  const all = [...first.entries];
+  const last = Math.min(PAGES_MAX, Math.ceil(first.total / PAGE_LENGTH));
+  for (let page = 2; page <= last; page += 1) {
+    all.push(...(await read({ per_page: PAGE_LENGTH, page })).entries);
+  }
+  return all;
 }
 
 /** An App or a token may lack one of the permissions `checks: read` and `statuses: read`. */

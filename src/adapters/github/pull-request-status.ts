@@ -14,7 +14,7 @@ import { oneLine } from "./shown-text.ts";
 
 const NAME_MAX = 200;
 
-const pullAnswer = z.object({
+export const pullAnswer = z.object({
   html_url: z.url(),
   state: z.enum(["open", "closed"]),
   draft: z.boolean().nullish(),
@@ -37,8 +37,15 @@ export async function readPullRequest(
     answer: pullAnswer,
   });
   const { checks } = await readCommitChecks(call, pull.head.sha);
-  const [url, base] = [pull.html_url, pull.base.ref];
-  return { url, base, state: stateOf(pull), checks: sorted(checks.map(checkOf)) };
+  return readingOf(pull, checks);
+}
+
+export function readingOf(
+  pull: z.infer<typeof pullAnswer>,
+  checks: readonly CommitCheck[],
+): PullRequestReading {
+  const { base, html_url: url } = pull;
+  return { url, base: base.ref, state: stateOf(pull), checks: sorted(checks.map(checkOf)) };
 }
 
 function stateOf({ draft, merged_at: mergedAt, state }: z.infer<typeof pullAnswer>): PullRequestState {

@@ -5,6 +5,7 @@ import type { Run } from "../../core/model/runs/run.ts";
 import type {
   InboundMessage,
   InboxEvent,
+  Inspection,
   ReceivedEvent,
   Translation,
   WorkReport,
@@ -12,8 +13,9 @@ import type {
 import { isOwnBranch } from "../../core/work/workspaces/branch-name.ts";
 import { threadKeyOf } from "./addresses.ts";
 import type { GithubClient } from "./client.ts";
-import { isRepairable, readCommitChecks } from "./commit-checks.ts";
+import { type CommitChecks, conclusionOfStatus, isRepairable, readCommitChecks } from "./commit-checks.ts";
 import type { BotIdentity } from "./identity.ts";
+import { readingOf, pullAnswer as shownPullAnswer } from "./pull-request-status.ts";
 import type { RepositoryNames } from "./repositories.ts";
 import type { RepositoryCall, RepositoryRoute } from "./routes.ts";
 import { oneLine } from "./shown-text.ts";
@@ -33,18 +35,21 @@ const RUNNING: ReadonlySet<string> = new Set(["queued", "in_progress", "pending"
 const NAMES_MAX = 10;
 const NAME_LENGTH = 100;
 const PULLS_MAX = 100;
+/** The checks of a commit often end together. */
+const COLLECT_MS = 3_000;
 
 const installation = z.object({ id: z.int() });
 const repository = z.object({ id: z.int(), full_name: z.string() });
 const checkSuiteSchema = z.object({
   installation,
-  repository,
+  repository: repository.extend({ html_url: z.string().optional() }),
   check_suite: z.object({
     head_sha: z.string(),
+    conclusion: z.string().nullish(),
     pull_requests: z.array(z.object({ number: z.int() })),
   }),
 });
-const statusSchema = z.object({ installation, repository, sha: z.string() });
+const statusSchema = z.object({ installation, repository, sha: z.string(), state: z.string() });
 const pushSchema = z.object({ installation, repository, ref: z.string(), deleted: z.boolean().optional() });
 const changedSchema = z.object({
   action: z.enum(CHANGED_STATES),
@@ -58,18 +63,15 @@ const findingsSchema = z.object({
   /** The commit whose checks failed. Absent: there may be a merge conflict. */
   checksOf: z.string().optional(),
 });
-const reportSchema = findingsSchema.extend({ installation });
+const reportSchema = findingsSchema.extend({ installation, passedIn: z.string().optional() });
 const userAnswer = z.object({ id: z.number() }).nullish();
-const pullsAnswer = z.array(z.object({ number: z.int(), state: z.string(), user: userAnswer }));
-const pullAnswer = z.object({
-  state: z.string(),
-  title: z.string(),
-  html_url: z.string(),
+const pullsAnswer = z.array(
+  z.object({ number: z.int(), state: z.string(), html_url: z.string().optional(), user: userAnswer }),
+);
+const pullAnswer = shownPullAnswer.extend({
   user: userAnswer,
   mergeable: z.boolean().nullish(),
   mergeable_state: z.string().optional(),
-  base: z.object({ ref: z.string() }),
-  head: z.object({ sha: z.string() }),
 });
 const requesterSchema = z.object({ id: z.number(), login: z.string() });
 
@@ -143,21 +145,31 @@ function read<Value>(schema: z.ZodType<Value>, value: unknown): Value {
 }
 
 function ofCheckSuite(event: InboxEvent, payload: unknown): Translation {
-  const { check_suite: suite, ...about } = read(checkSuiteSchema, payload);
-  const reports = suite.pull_requests.map(({ number }) => ({ ...about, number, checksOf: suite.head_sha }));
-  return several(event, reports);
+  const { check_suite: suite, installation: at, repository: of } = read(checkSuiteSchema, payload);
+  const { full_name, html_url: url, id } = of;
+  const hasPassed = url !== undefined && !isRepairable(suite);
+  const reports = suite.pull_requests.map(({ number }) => ({
+    ...{ installation: at, repository: { id, full_name }, number, checksOf: suite.head_sha },
+    passedIn: hasPassed ? `${url}/pull/${number}` : undefined,
+  }));
+  return several(event, reports, COLLECT_MS);
 }
 
 /** The event of a commit status names the commit alone. */
 async function ofStatus(event: InboxEvent, payload: unknown, deps: ReportDeps): Promise<Translation> {
-  const { sha, ...about } = read(statusSchema, payload);
+  const { sha, state, ...about } = read(statusSchema, payload);
+  const hasPassed = !isRepairable({ conclusion: conclusionOfStatus(state) });
   const pulls = await ownPulls(about, deps, {
     route: "GET /repos/{owner}/{repo}/commits/{commit_sha}/pulls",
     parameters: { commit_sha: sha, per_page: PULLS_MAX },
   });
   return several(
     event,
-    pulls.map((number) => ({ ...about, number, checksOf: sha })),
+    pulls.map(({ html_url: url, number }) => ({
+      ...{ ...about, number, checksOf: sha },
+      passedIn: hasPassed ? url : undefined,
+    })),
+    COLLECT_MS,
   );
 }
 
@@ -174,30 +186,30 @@ async function ofPush(event: InboxEvent, payload: unknown, deps: ReportDeps): Pr
   });
   return several(
     event,
-    pulls.map((number) => ({ ...about, number })),
+    pulls.map(({ number }) => ({ ...about, number })),
   );
 }
 
-/** The numbers of the open pull requests in a list that this App opened. */
+/** The open pull requests in a list that this App opened. */
 async function ownPulls<R extends RepositoryRoute>(
   about: Pick<Report, "installation" | "repository">,
   { client, identity, names }: ReportDeps,
   call: Omit<RepositoryCall<R, unknown>, "answer">,
-): Promise<readonly number[]> {
+): Promise<z.infer<typeof pullsAnswer>> {
   const id = String(about.installation.id);
   const pulls = await names.use(id, about.repository.id, (named) =>
     client.callIn(id, named, { ...call, answer: pullsAnswer }),
   );
-  const own: number[] = [];
-  for (const { number, state, user } of pulls) {
-    if (state === "open" && (await identity.isOurs(id, { user }))) {
-      own.push(number);
+  const own: z.infer<typeof pullsAnswer> = [];
+  for (const pull of pulls) {
+    if (pull.state === "open" && (await identity.isOurs(id, pull))) {
+      own.push(pull);
     }
   }
   return own;
 }
 
-function several({ deliveryId }: InboxEvent, reports: readonly Report[]): Translation {
+function several({ deliveryId }: InboxEvent, reports: readonly Report[], collectMs = 0): Translation {
   const events = reports.map((report): ReceivedEvent => {
     const { number, repository: at } = report;
     // Not the ordering key of the pull request: what people write there does not wait for GitHub's answer about a merge.
@@ -209,14 +221,15 @@ function several({ deliveryId }: InboxEvent, reports: readonly Report[]): Transl
       deliveryId: `${deliveryId}/${number}`,
       name: REPORT_EVENT,
       body,
+      collectMs,
     };
   });
   return { kind: "several", events };
 }
 
-function reportOf({ installation: { id }, ...findings }: Report): Translation {
+function reportOf({ installation: { id }, passedIn, ...findings }: Report): Translation {
   const key = threadKeyOf({ repositoryId: findings.repository.id, number: findings.number });
-  return { kind: "report", report: { adapter: "github", installation: String(id), key, findings } };
+  return { kind: "report", report: { adapter: "github", installation: String(id), key, findings, passedIn } };
 }
 
 /**
@@ -227,35 +240,47 @@ export function inspect(
   report: WorkReport,
   run: Pick<Run, "provenance">,
   deps: ReportDeps,
-): Promise<InboundMessage | string> {
-  return unlessRefused<InboundMessage | string>(inspectNow(report, run, deps), (reason) => reason);
+): Promise<Inspection> {
+  return unlessRefused<Inspection>(inspectNow(report, run, deps), (found) => ({ found }));
 }
 
+/** One reading of the pull request and its checks serves the card and the decision. */
 async function inspectNow(
   report: WorkReport,
-  { provenance }: Pick<Run, "provenance">,
+  { provenance: { actor, integration } }: Pick<Run, "provenance">,
   deps: ReportDeps,
-): Promise<InboundMessage | string> {
-  const { actor, integration } = provenance;
-  const requester = requesterSchema.safeParse(actor).data;
-  if (integration !== "github" || requester === undefined) {
-    return "The run was not asked for on GitHub, so nobody's permission can be checked.";
-  }
+): Promise<Inspection> {
   const findings = read(findingsSchema, report.findings);
   const pull = await findPull(report, findings, deps);
+  const requester = integration === "github" ? requesterSchema.safeParse(actor).data : undefined;
+  const refusal = requester === undefined ? NO_REQUESTER : await refusalOf(pull, report, deps);
+  const { checksOf } = findings;
+  // While GitHub does not know whether there is a conflict, nothing else is read.
+  const conflict = refusal === undefined && checksOf === undefined ? conflictIn(pull) : undefined;
+  const checks = await readChecks(report, { ...deps, findings, pull });
+  const status = readingOf(pull, checks.checks);
+  if (requester === undefined || refusal !== undefined) {
+    return { found: refusal ?? NO_REQUESTER, status };
+  }
+  const found = conflict ?? failuresIn(checks, checksOf === pull.head.sha);
+  const isNothing = "reason" in found;
+  return {
+    found: isNothing ? found.reason : messageOf(report, { findings, pull, requester, ...found }),
+    status,
+  };
+}
+
+const NO_REQUESTER = "The run was not asked for on GitHub, so nobody's permission can be checked.";
+
+async function refusalOf(
+  pull: Pull,
+  report: WorkReport,
+  { identity }: ReportDeps,
+): Promise<string | undefined> {
   if (pull.state !== "open") {
     return "The pull request is closed.";
   }
-  if (!(await deps.identity.isOurs(report.installation, { user: pull.user }))) {
-    return "No run opened the pull request.";
-  }
-  const { checksOf } = findings;
-  const found =
-    checksOf === undefined ? conflictIn(pull) : await failuresIn(report, { ...deps, findings, pull });
-  if ("reason" in found) {
-    return found.reason;
-  }
-  return messageOf(report, { findings, pull, requester, ...found });
+  return (await identity.isOurs(report.installation, pull)) ? undefined : "No run opened the pull request.";
 }
 
 type Found = { readonly reason: string } | { readonly text: string };
@@ -273,8 +298,7 @@ function conflictIn({ base, mergeable, mergeable_state: state }: Pull): Found {
       };
 }
 
-/** All checks of a commit are one request, which waits for the last of them. */
-async function failuresIn(
+function readChecks(
   { installation: id }: WorkReport,
   {
     client,
@@ -282,13 +306,17 @@ async function failuresIn(
     names,
     pull,
   }: ReportDeps & { readonly findings: Omit<Report, "installation">; readonly pull: Pull },
-): Promise<Found> {
-  if (findings.checksOf !== pull.head.sha) {
-    return { reason: "The checks are those of an earlier commit." };
-  }
-  const { checks, unread } = await names.use(id, findings.repository.id, (named) =>
+): Promise<CommitChecks> {
+  return names.use(id, findings.repository.id, (named) =>
     readCommitChecks((call) => client.callIn(id, named, call), pull.head.sha),
   );
+}
+
+/** All checks of a commit are one request, which waits for the last of them. */
+function failuresIn({ checks, unread }: CommitChecks, isNewest: boolean): Found {
+  if (!isNewest) {
+    return { reason: "The checks are those of an earlier commit." };
+  }
   if (checks.some(({ status }) => RUNNING.has(status))) {
     return { reason: "Other checks of the commit still run." };
   }

@@ -7,6 +7,7 @@ import type { Notice } from "../model/threads/notice.ts";
 import type { PaceLimit } from "../model/threads/pace-limit.ts";
 import type { ThreadAddress } from "../model/threads/thread.ts";
 import type { RequestFile } from "../model/workspaces/input-file.ts";
+import type { PullRequestReading } from "./pull-requests.ts";
 
 /**
  * One outside conversation system. Its web routes belong to the adapter and are not part of this port. Members with a `?`
@@ -42,7 +43,7 @@ export interface ThreadAdapter {
    * Asks the platform now whether a report about a thread of this run still holds. Returns the message that asks for
    * work in the name of the person who requested the run, or why there is nothing to do.
    */
-  inspect?(report: WorkReport, run: Pick<Run, "provenance">): Promise<InboundMessage | string>;
+  inspect?(report: WorkReport, run: Pick<Run, "provenance">): Promise<Inspection>;
   /**
    * Reads the text and the files around an authorized message that asks for work, such as earlier messages. Bounded in time and
    * size, and repeatable. When it fails, the work begins without it.
@@ -104,6 +105,8 @@ export interface InboxEvent {
   readonly name: string;
   readonly body: string;
   readonly receivedAt: Date;
+  /** More events may say the same within this time. They are handled afterwards. Known only until the event is stored. */
+  readonly collectMs?: number;
 }
 
 /** An event that a webhook route stores. The inbox adds an id and the time. */
@@ -131,6 +134,19 @@ export type Translation =
 export interface WorkReport extends ThreadAddress {
   /** What it says. Only the adapter reads it. */
   readonly findings: Readonly<Record<string, unknown>>;
+  /**
+   * The address of the pull request, if the report only says that one of its checks passed. It is inspected only while a
+   * check is known to run or to fail.
+   */
+  readonly passedIn?: string | undefined;
+}
+
+/** What a platform says now about a report. */
+export interface Inspection {
+  /** The message that asks for work, or why there is nothing to do. */
+  readonly found: InboundMessage | string;
+  /** The pull request that the report is about, if it was read. */
+  readonly status?: PullRequestReading | undefined;
 }
 
 /** Which message an event is about, and in which version. */

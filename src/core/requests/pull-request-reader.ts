@@ -54,10 +54,11 @@ export class PullRequestReader {
     });
   }
 
-  /** Reads it now, because the platform says that it changed. A failure is logged, and the next reader tries again. */
-  async reread(run: ListedRun): Promise<void> {
-    if (run.pullRequest !== undefined) {
-      await this.#read(run, run.pullRequest);
+  /** Stores what was read because the platform said that the pull request changed. */
+  async take(run: ListedRun, status: PullRequestStatus): Promise<void> {
+    if (status.url === run.pullRequest) {
+      this.#noteRead(run.id);
+      await this.#store(run, status);
     }
   }
 
@@ -68,23 +69,33 @@ export class PullRequestReader {
   }
 
   async #read(run: ListedRun, url: string): Promise<void> {
-    const { clock, log, pullRequests, runs } = this.#deps;
-    if (this.#readAtMs.size >= KNOWN_MAX) {
-      this.#readAtMs.clear();
-      this.#refused.clear();
-    }
-    this.#readAtMs.set(run.id, clock.now().getTime());
-    this.#refused.delete(run.id);
+    const { log, pullRequests } = this.#deps;
+    this.#noteRead(run.id);
     try {
       const status = await pullRequests.read(teamAccessOf(run), url);
-      if (status !== undefined && !isSame(status, run.pullRequestStatus)) {
-        await runs.setPullRequestStatus(run.id, status);
+      if (status !== undefined) {
+        await this.#store(run, status);
       }
     } catch (error) {
       log.warn("pull_request.not_read", { runId: run.id, error });
       if (error instanceof AppError && !error.retryable) {
         this.#refused.add(run.id);
       }
+    }
+  }
+
+  #noteRead(id: RunId): void {
+    if (this.#readAtMs.size >= KNOWN_MAX) {
+      this.#readAtMs.clear();
+      this.#refused.clear();
+    }
+    this.#readAtMs.set(id, this.#deps.clock.now().getTime());
+    this.#refused.delete(id);
+  }
+
+  async #store(run: ListedRun, status: PullRequestStatus): Promise<void> {
+    if (!isSame(status, run.pullRequestStatus)) {
+      await this.#deps.runs.setPullRequestStatus(run.id, status);
     }
   }
 }

@@ -39,7 +39,7 @@ beforeAll(async () => {
     storage,
     runs,
     policies: runRules({ storage, pubsub, clock }).policies,
-    pullRequests: { reread: async () => undefined },
+    pullRequests: { take: async () => undefined },
     changesDefault: "off",
     gitUrl: "https://github.com",
     clock,

@@ -3,6 +3,7 @@ import type { ThreadKey } from "../../../src/core/basics/ids.ts";
 import type { Role } from "../../../src/core/model/policies/policy.ts";
 import type { Run } from "../../../src/core/model/runs/run.ts";
 import type { Notice } from "../../../src/core/model/threads/notice.ts";
+import type { PullRequestReading } from "../../../src/core/ports/pull-requests.ts";
 import type {
   AdapterTraits,
   Authorization,
@@ -12,6 +13,7 @@ import type {
   GatherPurpose,
   InboundMessage,
   InboxEvent,
+  Inspection,
   Receipt,
   ReceivedEvent,
   StopReaction,
@@ -52,6 +54,8 @@ export class InMemoryAdapter implements ThreadAdapter {
   surroundings: ((about: GatherPurpose) => GatheredContext | Promise<GatheredContext>) | undefined;
   /** What a report is found to be. */
   inspection: (report: WorkReport, provenance: Run["provenance"]) => InboundMessage | string = () => "Fine.";
+  /** The pull request that a report is about. */
+  inspected: PullRequestReading | undefined;
   /** By thread, oldest first. */
   readonly #posts = new Map<ThreadKey, readonly Post[]>();
 
@@ -84,11 +88,8 @@ export class InMemoryAdapter implements ThreadAdapter {
       : { kind: "message", message: event };
   }
 
-  async inspect(
-    report: WorkReport,
-    { provenance }: Pick<Run, "provenance">,
-  ): Promise<InboundMessage | string> {
-    return this.inspection(report, provenance);
+  async inspect(report: WorkReport, { provenance }: Pick<Run, "provenance">): Promise<Inspection> {
+    return { found: this.inspection(report, provenance), status: this.inspected };
   }
 
   async authorize({ author }: InboundMessage): Promise<Authorization> {

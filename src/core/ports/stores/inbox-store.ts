@@ -9,6 +9,10 @@ export interface InboxStore {
   put(event: InboxEvent): Promise<boolean>;
   /** The oldest event with this ordering key that has no result yet. */
   next(orderingKey: string): Promise<InboxEvent | undefined>;
+  /** Whether a later open event of the same ordering key has the same content. */
+  isRepeated(id: string): Promise<boolean>;
+  /** Whether an event with this dedupe key had its effect. */
+  isTaken(dedupeKey: string): Promise<boolean>;
   /** The results of the events about a message so far. */
   listResultsOf(messageId: string): Promise<readonly MessageResult[]>;
   /** Stores the result of an event that changes no run, and the notices for the thread. Throws `UniqueConflict`. */

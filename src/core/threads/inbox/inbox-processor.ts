@@ -52,7 +52,7 @@ export class InboxProcessor {
       const translation = await adapter.translate(event);
       const content =
         translation.kind === "report"
-          ? await readReport(translation.report, adapter, this.#deps)
+          ? await readReport(translation.report, { adapter, inboxId: event.id }, this.#deps)
           : translation;
       let disposition: Disposition;
       if (content.kind === "message") {

@@ -41,7 +41,7 @@ export interface InboxDeps {
   >;
   readonly runs: RunService;
   readonly policies: Pick<RuleCache<Policy>, "of">;
-  readonly pullRequests: Pick<PullRequestReader, "reread">;
+  readonly pullRequests: Pick<PullRequestReader, "take">;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;
   /** Files of requests. */
   readonly blobs: Pick<BlobStore, "put">;

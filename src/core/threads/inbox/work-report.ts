@@ -2,39 +2,54 @@ import { evaluatePolicies } from "../../model/policies/evaluate-policies.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { ThreadNotices } from "../../ports/stores/inbox-store.ts";
-import type { ThreadAdapter, Translation, WorkReport } from "../../ports/thread-adapter.ts";
+import type { Inspection, ThreadAdapter, Translation, WorkReport } from "../../ports/thread-adapter.ts";
 import type { FoundMessage, InboxDeps, MessageContext } from "./message-context.ts";
 
 /** How often a run repairs by itself what a platform reported. After that it asks a person. */
 const ATTEMPTS_MAX = 2;
+const NOT_TAKEN: Inspection = { found: "The adapter takes no reports." };
+const STOPPED = "The run was stopped, so only a person continues it.";
 
 /**
  * Returns the message by which a report asks the run of its thread for work, or why it asks for nothing. The card of the
- * run shows the change in both cases.
+ * run shows the change in both cases. Of several open events with the same report, only the last one is read.
  */
 export async function readReport(
   report: WorkReport,
-  adapter: ThreadAdapter,
+  { adapter, inboxId }: Pick<MessageContext, "adapter" | "inboxId">,
   { pullRequests, storage }: Pick<InboxDeps, "pullRequests" | "storage">,
 ): Promise<ReadReport> {
+  if (await storage.inbox.isRepeated(inboxId)) {
+    return ignored("A later event says the same.");
+  }
   const thread = await storage.threads.find(report);
   const run = thread?.runId && (await storage.runs.find({ id: thread.runId }));
   if (!thread || !run) {
     return ignored("It is not about the work of a run.");
   }
-  await pullRequests.reread(run);
-  if (run.state === "CANCELLED") {
-    return ignored("The run was stopped, so only a person continues it.");
+  if (isExpectedPass(report, run)) {
+    return ignored("A check passed, and no check is known to run or to fail.");
   }
-  const found = (await adapter.inspect?.(report, run)) ?? "The adapter takes no reports.";
-  return typeof found === "string"
-    ? ignored(found)
-    : { kind: "message", message: found, thread, reportedRun: run };
+  const { found, status } = (await adapter.inspect?.(report, run)) ?? NOT_TAKEN;
+  if (status !== undefined) {
+    await pullRequests.take(run, status);
+  }
+  const message = run.state === "CANCELLED" ? STOPPED : found;
+  return typeof message === "string"
+    ? ignored(message)
+    : { kind: "message", message, thread, reportedRun: run };
 }
 
 type ReadReport =
   | ({ readonly kind: "message" } & FoundMessage)
   | Extract<Translation, { readonly kind: "ignored" }>;
+
+/** Only the newest pull request of a run has a known status. */
+function isExpectedPass({ passedIn }: WorkReport, { pullRequest, pullRequestStatus: status }: Run): boolean {
+  const known = status?.url === pullRequest ? status?.checks : undefined;
+  const isUndecided = known?.some(({ state }) => state === "running" || state === "failed") === true;
+  return passedIn !== undefined && passedIn === pullRequest && !isUndecided;
+}
 
 function ignored(reason: string): ReadReport {
   return { kind: "ignored", reason };

@@ -20,16 +20,21 @@ let request: InboundMessage;
 let pull: JsonRecord;
 let checks: readonly JsonRecord[];
 let statuses: readonly JsonRecord[];
+/** The calls about pull requests and commits so far. */
+let asked = 0;
 
 beforeAll(async () => {
   github = await startEmulatedGithub();
   const fetch = fetchWith(({ url }) => {
     const { pathname, search } = new URL(url);
+    asked += /\/(pulls|commits)\//.test(pathname) ? 1 : 0;
     if (pathname.endsWith("/pulls/9")) {
       return Response.json(pull);
     }
     if (pathname.endsWith("/check-runs")) {
-      return Response.json({ check_runs: checks });
+      const page = Number(new URL(url).searchParams.get("page") ?? 1);
+      const shown = checks.slice((page - 1) * 100, page * 100);
+      return Response.json({ total_count: checks.length, check_runs: shown });
     }
     if (pathname.endsWith("/c0ffee/status")) {
       return Response.json({ statuses });
@@ -116,7 +121,8 @@ async function found(
   provenance = request.provenance,
 ): Promise<InboundMessage | string> {
   const [report = expect.fail("It is no report.")] = await reportsOf(received);
-  return (await adapted.adapter.inspect?.(report, { provenance })) ?? expect.fail("not inspected");
+  const inspection = await adapted.adapter.inspect?.(report, { provenance });
+  return inspection?.found ?? expect.fail("not inspected");
 }
 
 describe("failing checks", () => {
@@ -148,6 +154,55 @@ describe("failing checks", () => {
     expect(one).toHaveProperty("dedupeKey", (other as InboundMessage).dedupeKey);
     expect(later).not.toHaveProperty("dedupeKey", (other as InboundMessage).dedupeKey);
   });
+
+  test.each([
+    [100, 3],
+    [101, 4],
+    [250, 5],
+  ])(
+    "one reading of %d checks takes %d calls, and finds the failing one on the last page",
+    async (count, calls) => {
+      await found(failedSuite());
+      checks = Array.from({ length: count }, (_, id) => ({
+        ...{ id, name: `check ${id}`, status: "completed" },
+        conclusion: id === count - 1 ? "failure" : "success",
+      }));
+      const before = asked;
+
+      const message = await found(failedSuite());
+
+      expect(message).toMatchObject({
+        text: `These checks fail: check ${count - 1}. Find out why and repair it.`,
+      });
+      expect(asked - before).toBe(calls);
+    },
+  );
+
+  test("suites of one commit become equal events, which wait for each other", async () => {
+    const events = await Promise.all(
+      ["d1", "d2"].map(async (id) => adapted.adapter.translate({ ...failedSuite(), deliveryId: id })),
+    );
+
+    const [one, other] = events.flatMap((each) => (each.kind === "several" ? each.events : []));
+    expect(one).toEqual({ ...other, deliveryId: "d1/9" });
+    expect(one?.collectMs).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ["success", "https://github.example/acme/widgets/pull/9"],
+    ["neutral", "https://github.example/acme/widgets/pull/9"],
+    ["failure", undefined],
+    ["timed_out", undefined],
+  ])(
+    "a suite that ended with %s says of which pull request a check passed: %s",
+    async (conclusion, passedIn) => {
+      const about = { ...repository(), html_url: "https://github.example/acme/widgets" };
+      const check_suite = { head_sha: "c0ffee", conclusion, pull_requests: [{ number: 9 }] };
+      const suite = event("check_suite", { action: "completed", check_suite, repository: about });
+
+      expect((await reportsOf(suite)).map((report) => report.passedIn)).toEqual([passedIn]);
+    },
+  );
 
   test.each<[string, () => void]>([
     [
@@ -227,7 +282,7 @@ test("an App that may not read commit statuses repairs failing checks, and says 
   const { adapter } = adapterOn(github, { fetch: refused });
   const [report = expect.fail("It is no report.")] = await reportsOf(failedSuite());
 
-  const message = await adapter.inspect?.(report, { provenance: request.provenance });
+  const message = (await adapter.inspect?.(report, { provenance: request.provenance }))?.found;
   const read = await adapter.gather?.(message as InboundMessage, { isFollowUp: true });
   checks = [];
 
@@ -235,7 +290,8 @@ test("an App that may not read commit statuses repairs failing checks, and says 
   expect(read?.context).toContain("The check tests ended with failure.");
   const reason = expect.stringContaining("I could not read the commit statuses. GitHub answered 403");
   expect(read?.gaps).toEqual([reason]);
-  expect(await adapter.inspect?.(report, { provenance: request.provenance })).toEqual(reason);
+  const nothing = await adapter.inspect?.(report, { provenance: request.provenance });
+  expect(nothing).toMatchObject({ found: reason, status: { checks: [] } });
 });
 
 describe("a merge conflict", () => {
@@ -298,7 +354,7 @@ test.each([
     for (const received of [pushedToMain(), event("status", { sha: "c0ffee", state: "failure" })]) {
       expect(await adapter.translate(received)).toEqual({ kind: "ignored", reason });
     }
-    expect(await adapter.inspect?.(report, { provenance: request.provenance })).toBe(reason);
+    expect(await adapter.inspect?.(report, { provenance: request.provenance })).toEqual({ found: reason });
   },
 );
 

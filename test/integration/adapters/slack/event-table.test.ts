@@ -32,7 +32,7 @@ beforeEach(async () => {
     blobs,
     changesDefault: "off" as const,
     gitUrl: "https://github.com",
-    pullRequests: { reread: async () => undefined },
+    pullRequests: { take: async () => undefined },
     requestDefaults,
     storage,
   };

@@ -287,7 +287,7 @@ describe("a submitted form in the inbox", () => {
       ...{ blobs, clock, installationHealth, log, requestDefaults, runs, storage },
       adapters: new Map([["slack", fixture.adapter]]),
       policies: runRules({ storage, pubsub, clock }).policies,
-      pullRequests: { reread: async () => undefined },
+      pullRequests: { take: async () => undefined },
       changesDefault: "off",
       gitUrl: "https://github.com",
     });

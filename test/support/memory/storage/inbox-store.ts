@@ -28,9 +28,30 @@ export class InMemoryInboxStore implements InboxStore {
       }
       const seq = BigInt(tables.inbox.size + 1);
       tables.inbox.set(event.id, { event: { ...event, receivedAt: new Date(now) }, seq, failures: 0 });
-      jobs.push({ kind: "inbox", key: event.orderingKey });
+      jobs.push({ kind: "inbox", key: event.orderingKey, afterMs: event.collectMs ?? 0 });
       return true;
     });
+  }
+
+  isRepeated(id: string): Promise<boolean> {
+    return this.#database.read(({ inbox }) => {
+      const row = inbox.get(id);
+      return inbox
+        .values()
+        .some(
+          ({ disposition, event, seq }) =>
+            row !== undefined &&
+            disposition === undefined &&
+            seq > row.seq &&
+            event.orderingKey === row.event.orderingKey &&
+            event.name === row.event.name &&
+            event.body === row.event.body,
+        );
+    });
+  }
+
+  isTaken(dedupeKey: string): Promise<boolean> {
+    return this.#database.read(({ meanings }) => meanings.has(dedupeKey));
   }
 
   next(orderingKey: string): Promise<InboxEvent | undefined> {

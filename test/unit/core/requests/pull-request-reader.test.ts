@@ -69,13 +69,15 @@ describe("the reader of pull requests", () => {
     expect(pullRequests.reads.length).toBeLessThanOrEqual(3 * 27);
   });
 
-  test("an event is read at once, and a look after it reads nothing again", async () => {
-    const run = aRun({ pullRequest: URL, pullRequestStatus: OPEN });
-    await reader.reread(run);
+  test("what an event brought is stored if it is new, and a look after it reads nothing", async () => {
+    const run = aRun({ pullRequest: URL });
+    await reader.take(run, OPEN);
     reader.refresh(run);
-    await reader.reread(run);
+    await reader.take({ ...run, pullRequestStatus: OPEN }, OPEN);
+    await reader.take(run, { ...OPEN, url: `${URL}0` });
 
-    await readsSoon(2);
+    expect(pullRequests.reads).toEqual([]);
+    expect(stored).toEqual([[run.id, OPEN]]);
   });
 
   test("a pull request that the platform refuses to show is asked for seldom", async () => {

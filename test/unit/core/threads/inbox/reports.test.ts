@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import type { RequestKind } from "../../../../../src/core/model/policies/policy.ts";
 import type { InboundMessage } from "../../../../../src/core/ports/thread-adapter.ts";
 import { quiet } from "../../../../support/manual-clock.ts";
@@ -60,6 +60,55 @@ test("several reports about one commit are one follow-up", async () => {
   expect(await report(reported("c1"))).toBe("duplicate");
 });
 
+test("several open reports with one content are inspected once, and each later one costs no look at its author", async () => {
+  await harness.receive({});
+  const inspect = vi.spyOn(harness.adapter, "inspect");
+  const authorize = vi.spyOn(harness.adapter, "authorize");
+  harness.adapter.inspection = () => reported("c1");
+
+  const { adapter, name } = anInboxEvent({});
+  const body = JSON.stringify({ report: { ...ADDRESS, findings: {} } });
+  const event = { ...{ adapter, name, body }, orderingKey: "reports", collectMs: 3_000 };
+  const suites = Array.from({ length: 30 }, (_, number) => ({ ...event, deliveryId: `suite/${number}` }));
+  await harness.receive({}, { several: suites });
+  expect(inspect).not.toHaveBeenCalled();
+  await harness.clock.advance(3_000);
+  await quiet();
+
+  expect(inspect).toHaveBeenCalledTimes(1);
+  expect(await report(reported("c1"))).toBe("duplicate");
+
+  expect(authorize).toHaveBeenCalledTimes(1);
+  expect(harness.dispositions().filter((one) => one === "follow_up")).toHaveLength(1);
+});
+
+test.each([
+  ["nothing is known", undefined, false],
+  ["all checks passed", ["passed", "skipped"], false],
+  ["a check runs", ["passed", "running"], true],
+  ["a check failed", ["failed"], true],
+] as const)(
+  "a report that a check passed is inspected only if it is expected: %s",
+  async (_, states, isRead) => {
+    await harness.receive({});
+    const { id } = await harness.currentRun();
+    const url = "https://forge.example/acme/web/pull/9";
+    const checks = states?.map((state) => ({ name: "unit", state }));
+    const known = checks && { pullRequestStatus: { url, state: "open", checks } as const };
+    await harness.storage.runs.change(id, ({ run }) => aChange({ ...run, pullRequest: url, ...known }));
+    const inspect = vi.spyOn(harness.adapter, "inspect");
+    const passed = (passedIn: string) =>
+      harness.receive({}, { report: { ...ADDRESS, findings: { passedIn }, passedIn } });
+
+    expect(await passed(url)).toBe("ignored");
+    expect(inspect).toHaveBeenCalledTimes(isRead ? 1 : 0);
+    await passed("https://forge.example/acme/other/pull/1");
+    expect(inspect, "nothing is known of another pull request of the run").toHaveBeenCalledTimes(
+      isRead ? 2 : 1,
+    );
+  },
+);
+
 test("after two attempts the run asks the person who requested it once, until that person answers", async () => {
   await harness.receive({ provenance: { integration: "memory", actor: ACTOR } });
   const dispositions = [];
@@ -92,7 +141,7 @@ test("a report brings the status of the pull request to the card, also when ther
   const { id } = await harness.currentRun();
   const url = "https://forge.example/acme/web/pull/9";
   await harness.storage.runs.change(id, ({ run }) => aChange({ ...run, pullRequest: url }));
-  harness.pullRequests.statuses.set(url, { url, state: "merged", checks: [] });
+  harness.adapter.inspected = { url, state: "merged", checks: [] };
 
   expect(await report("No check fails.")).toBe("ignored");
 
