@@ -71,21 +71,25 @@ test("failing checks and commit statuses of a run's pull request are one follow-
   expect(issue.answers).toHaveLength(1);
 });
 
-test("a merge conflict of a run's pull request is a follow-up, and after two attempts a question to the requester", async () => {
+test("a merge conflict and a failure in the merge queue are follow-ups, and after two attempts a question to the requester", async () => {
   const { issue, pull } = await pullOfARun();
   const { github } = fixture;
   const attempts = async () =>
     (await fixture.followUpsOf(issue.runId)).filter((each) =>
-      /has a merge conflict/.test(JSON.stringify(each)),
+      /has a merge conflict|The merge queue removed/.test(JSON.stringify(each)),
     );
 
-  for (const [count, commit] of ["a".repeat(40), "b".repeat(40)].entries()) {
-    const pushed = await github.makeConflict(pull.number, commit);
-    await fixture.sendGithub(pushed);
+  const reports = [
+    () => github.makeConflict(pull.number, "a".repeat(40)),
+    () => github.failInQueue(pull.number, "b".repeat(40)),
+  ];
+  for (const [count, reported] of reports.entries()) {
+    const event = await reported();
+    await fixture.sendGithub(event);
     await pull.untilAnswers(count + 1);
     await pull.untilCard("Done");
-    // GitHub delivers the same push again.
-    await fixture.sendGithub(pushed);
+    // GitHub delivers the same event again.
+    await fixture.sendGithub(event);
   }
   for (const commit of ["c".repeat(40), "d".repeat(40)]) {
     await fixture.sendGithub(await github.makeConflict(pull.number, commit));

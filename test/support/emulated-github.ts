@@ -173,6 +173,20 @@ export class EmulatedGithub {
     return { event: "push", payload: { ref: "refs/heads/main", deleted: false, repository, installation } };
   }
 
+  /** The merge queue removes the pull request, whose head is this commit, because checks failed. */
+  async failInQueue(number: number, sha: string): Promise<Pick<Written, "event" | "payload">> {
+    this.#api.pullChanges.set(number, [{ head: { sha } }]);
+    const repository = await this.#callAs(this.owner.login, "GET", "");
+    const installation = { id: GITHUB_APP.installationId };
+    const removed = {
+      action: "dequeued",
+      number,
+      reason: "CI_FAILURE",
+      pull_request: { number, head: { sha } },
+    };
+    return { event: "pull_request", payload: { ...removed, repository, installation } };
+  }
+
   /** A check of the pull request's head that has failed, and the event about its suite. */
   async failCheck(number: number, name: string): Promise<Pick<Written, "event" | "payload">> {
     await this.failChecks(number, [name]);

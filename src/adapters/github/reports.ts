@@ -15,6 +15,7 @@ import { threadKeyOf } from "./addresses.ts";
 import type { GithubClient } from "./client.ts";
 import { type CommitChecks, conclusionOfStatus, isRepairable, readCommitChecks } from "./commit-checks.ts";
 import type { BotIdentity } from "./identity.ts";
+import { kindOfRemoval, problemOf, removalOf, removalSchema } from "./merge-queue.ts";
 import { readingOf, pullAnswer as shownPullAnswer } from "./pull-request-status.ts";
 import type { RepositoryNames } from "./repositories.ts";
 import type { RepositoryCall, RepositoryRoute } from "./routes.ts";
@@ -29,6 +30,7 @@ export const CHANGED_STATES = [
   "reopened",
   "converted_to_draft",
   "ready_for_review",
+  "dequeued",
 ] as const;
 /** A check that waits for a person is not about to end. */
 const RUNNING: ReadonlySet<string> = new Set(["queued", "in_progress", "pending"]);
@@ -60,8 +62,9 @@ const changedSchema = z.object({
 const findingsSchema = z.object({
   repository,
   number: z.int(),
-  /** The commit whose checks failed. Absent: there may be a merge conflict. */
+  /** The commit whose checks failed. Absent: there may be a merge conflict, or the merge queue removed it. */
   checksOf: z.string().optional(),
+  removal: removalSchema.optional(),
 });
 const reportSchema = findingsSchema.extend({ installation, passedIn: z.string().optional() });
 const userAnswer = z.object({ id: z.number() }).nullish();
@@ -76,6 +79,7 @@ const pullAnswer = shownPullAnswer.extend({
 const requesterSchema = z.object({ id: z.number(), login: z.string() });
 
 type Report = z.infer<typeof reportSchema>;
+type Findings = z.infer<typeof findingsSchema>;
 type Pull = z.infer<typeof pullAnswer>;
 
 export interface ReportDeps {
@@ -100,10 +104,8 @@ export async function reportsIn(event: InboxEvent, deps: ReportDeps): Promise<Tr
       return unlessRefused(ofPush(event, payload, deps), ignored);
     case REPORT_EVENT:
       return reportOf(read(reportSchema, payload));
-    case "pull_request": {
-      const { data } = changedSchema.safeParse(payload);
-      return data && reportOf(data);
-    }
+    case "pull_request":
+      return ofChange(payload);
     default:
       return undefined;
   }
@@ -142,6 +144,15 @@ function read<Value>(schema: z.ZodType<Value>, value: unknown): Value {
     });
   }
   return data;
+}
+
+function ofChange(payload: unknown): Translation | undefined {
+  const removal = removalOf(payload);
+  if (typeof removal === "string") {
+    return ignored(removal);
+  }
+  const { data } = changedSchema.safeParse(payload);
+  return data && reportOf({ ...data, removal });
 }
 
 function ofCheckSuite(event: InboxEvent, payload: unknown): Translation {
@@ -256,13 +267,13 @@ async function inspectNow(
   const refusal = requester === undefined ? NO_REQUESTER : await refusalOf(pull, report, deps);
   const { checksOf } = findings;
   // While GitHub does not know whether there is a conflict, nothing else is read.
-  const conflict = refusal === undefined && checksOf === undefined ? conflictIn(pull) : undefined;
+  const problem = refusal === undefined && checksOf === undefined ? problemIn(pull, findings) : undefined;
   const checks = await readChecks(report, { ...deps, findings, pull });
   const status = readingOf(pull, checks.checks);
   if (requester === undefined || refusal !== undefined) {
     return { found: refusal ?? NO_REQUESTER, status };
   }
-  const found = conflict ?? failuresIn(checks, checksOf === pull.head.sha);
+  const found = problem ?? failuresIn(checks, checksOf === pull.head.sha);
   const isNothing = "reason" in found;
   return {
     found: isNothing ? found.reason : messageOf(report, { findings, pull, requester, ...found }),
@@ -285,7 +296,10 @@ async function refusalOf(
 
 type Found = { readonly reason: string } | { readonly text: string };
 
-function conflictIn({ base, mergeable, mergeable_state: state }: Pull): Found {
+function problemIn({ base, head, mergeable, mergeable_state: state }: Pull, { removal }: Findings): Found {
+  if (removal !== undefined) {
+    return problemOf(removal, { base, head });
+  }
   if (mergeable === null || mergeable === undefined || state === "unknown") {
     throw new AppError("resource_unavailable", "GitHub is still finding out whether it can be merged.", {
       retryable: true,
@@ -339,11 +353,14 @@ function messageOf(
   },
 ): InboundMessage {
   const { findings, pull, requester, text } = about;
-  const { checksOf, number, repository: at } = findings;
-  const kind = checksOf === undefined ? "merge_conflict" : "failing_checks";
+  const { checksOf, number, removal, repository: at } = findings;
+  const ofCommit = checksOf === undefined ? "merge_conflict" : "failing_checks";
+  const kind = removal === undefined ? ofCommit : kindOfRemoval(removal);
+  // The checks of the queue can fail after those of the commit were repaired without a new one.
+  const problem = removal !== undefined && kind === "failing_checks" ? "merge_queue" : kind;
   return {
     ...address,
-    dedupeKey: ["github", address.installation, kind, at.id, number, pull.head.sha].join(":"),
+    dedupeKey: ["github", address.installation, problem, at.id, number, pull.head.sha].join(":"),
     addressed: "mention",
     requestKind: kind,
     author: { subject: `github:${requester.id}`, displayName: requester.login },

@@ -366,3 +366,68 @@ test("an unreadable report is a failure that is not tried again", async () => {
   expect(error).toMatchObject({ retryable: false });
   expect(inspect(error, { depth: 20 }), "Octokit adds the payload to errors").not.toContain("of the payload");
 });
+
+describe("a pull request that leaves the merge queue", () => {
+  const removed = (reason: string, sha = "c0ffee") =>
+    event("pull_request", {
+      action: "dequeued",
+      number: 9,
+      reason,
+      pull_request: { number: 9, head: { sha } },
+    });
+
+  test.each([
+    ["CI_FAILURE", "failing_checks", "checks failed after its merge with"],
+    ["CI_TIMEOUT", "failing_checks", "checks did not end in time after its merge with"],
+    ["MERGE_CONFLICT", "merge_conflict", "it could not be merged with"],
+  ])("for the reason %s asks the run for a repair of the kind %s", async (reason, requestKind, cause) => {
+    expect(await found(removed(reason))).toMatchObject({
+      requestKind,
+      text: `The merge queue removed the pull request, because ${cause} main and the pull requests before it. Merge main into the branch, find out why and repair it.`,
+    });
+  });
+
+  test.each([
+    "ALREADY_MERGED",
+    "BRANCH_PROTECTIONS",
+    "GIT_TREE_INVALID",
+    "INVALID_MERGE_COMMIT",
+    "MANUAL",
+    "MERGE",
+    "QUEUE_CLEARED",
+    "ROLL_BACK",
+    "UNKNOWN_REMOVAL_REASON",
+    "A_LATER_ONE",
+  ])("for the reason %s asks for nothing, and makes no call", async (reason) => {
+    const before = github.calls().length;
+
+    expect(await adapted.adapter.translate(removed(reason))).toEqual({
+      kind: "ignored",
+      reason: `The merge queue removed it, and no change repairs that: ${reason}.`,
+    });
+    expect(github.calls()).toHaveLength(before);
+  });
+
+  test("with an earlier commit asks for nothing", async () => {
+    expect(await found(removed("CI_FAILURE", "beef"))).toBe("The merge queue removed an earlier commit.");
+  });
+
+  test("and is closed or another account's asks for nothing", async () => {
+    pull = { ...pull, state: "closed" };
+    expect(await found(removed("CI_FAILURE"))).toBe("The pull request is closed.");
+    pull = { ...pull, state: "open", user: { id: 1 } };
+    expect(await found(removed("CI_FAILURE"))).toBe("No run opened the pull request.");
+  });
+
+  test("after failing checks of the same commit is another request, and after its conflict the same one", async () => {
+    const keyOf = async (received: InboxEvent) => {
+      const message = await found(received);
+      return typeof message === "string" ? expect.fail(message) : message.dedupeKey;
+    };
+    expect(await keyOf(removed("CI_FAILURE"))).toBe(await keyOf(removed("CI_TIMEOUT")));
+    expect(await keyOf(removed("CI_FAILURE"))).not.toBe(await keyOf(failedSuite()));
+
+    pull = { ...pull, mergeable: false, mergeable_state: "dirty" };
+    expect(await keyOf(removed("MERGE_CONFLICT"))).toBe(await keyOf(pushedToMain()));
+  });
+});

@@ -191,6 +191,7 @@ describe("a signed delivery", () => {
     }
     await send("pull_request", { action: "synchronize", pull_request: { number: 9 } });
     await send("pull_request", { action: "closed", pull_request: { number: 9 } });
+    await send("pull_request", { action: "dequeued", pull_request: { number: 9 } });
 
     expect(stored.map(({ name, orderingKey }) => [name, orderingKey])).toEqual([
       ["check_suite", "github:7/c0ffee"],
@@ -198,6 +199,7 @@ describe("a signed delivery", () => {
       ["status", "github:7/c0ffee"],
       ["status", "github:7/beef"],
       ["push", "github:7/refs/heads/main"],
+      ["pull_request", "github:7/issues/9/reports"],
       ["pull_request", "github:7/issues/9/reports"],
       ["pull_request", "github:7/issues/9/reports"],
     ]);
