@@ -365,7 +365,7 @@ describe("stopping a run (step 4)", () => {
 
   test("a comment on GitHub that says stop cancels the run", async () => {
     const issue = await GithubIssue.open(fixture);
-    await issue.comment("@errand sleep 60");
+    await issue.comment("@errand sleep 600");
     await issue.untilCard("Working");
 
     await issue.comment("@errand stop");

@@ -84,14 +84,12 @@ const PolicyRequestKind = z
 const PolicyRelation = z.enum(RELATIONS);
 
 const URL_LENGTH = 1_000;
-const GITHUB_ACTIONS = "https://token.actions.githubusercontent.com";
 const WorkflowMatch = z
   .strictObject({
     issuer: z
       .url({ protocol: /^https?$/ })
       .max(URL_LENGTH)
-      .optional()
-      .describe("The issuer of the token, exactly as the token names it. Default: that of GitHub Actions."),
+      .describe("The issuer of the token, exactly as the token names it."),
     audience: textOfCharacters(URL_LENGTH)
       .min(1)
       .optional()
@@ -111,7 +109,14 @@ const WorkflowMatch = z
   .meta({
     id: "PolicyWorkflow",
     description: "CI workflows, by the OpenID Connect token of their job.",
-    examples: [{ repository_ids: ["812345678"], refs: ["refs/heads/main"], events: ["push", "schedule"] }],
+    examples: [
+      {
+        issuer: "https://ci.example.com",
+        repository_ids: ["812345678"],
+        refs: ["refs/heads/main"],
+        events: ["push", "schedule"],
+      },
+    ],
   });
 
 /** Strict, unlike other bodies: ignoring a misspelt condition would allow or forbid more than intended. */
@@ -144,7 +149,7 @@ const PolicyMatch = z
       .optional()
       .describe(
         "Ids of bots, as their platform gives them, such as `B024BE7LD`. Together with the role `bot`, it admits programs " +
-          "without an account: workflows and incoming webhooks of Slack.",
+          "without an account, such as workflows and incoming webhooks.",
       ),
     groups: oneOf(MatchedText)
       .optional()
@@ -339,12 +344,8 @@ function matchItem({ principalTypes, requestKinds, workflow, ...match }: Match):
   return { ...match, ...members } as PolicyMatch;
 }
 
-function workflowOf({
-  issuer = GITHUB_ACTIONS,
-  repository_ids,
-  ...workflow
-}: z.output<typeof WorkflowMatch>) {
-  return { ...workflow, issuer, repositoryIds: repository_ids };
+function workflowOf({ repository_ids: repositoryIds, ...workflow }: z.output<typeof WorkflowMatch>) {
+  return { ...workflow, repositoryIds };
 }
 
 function workflowItem({ repositoryIds, ...workflow }: NonNullable<Match["workflow"]>) {

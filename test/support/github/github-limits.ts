@@ -1,30 +1,38 @@
 import { type FrontAnswer, type FrontRequest, jsonAnswer } from "../front-server.ts";
 
 const MINUTE_MS = 60_000;
-const LIMITS = [
-  { max: 80, withinMs: MINUTE_MS },
-  { max: 500, withinMs: 60 * MINUTE_MS },
-] as const;
-/** Writes of comments, reactions, issues and pull requests. */
-const CONTENT = /^\/repos\/[^/]+\/[^/]+\/(?:issues|pulls)(?:\/|$)/;
+/** Comments, reviews, issues and pull requests. Edits and reactions are not among them. */
+const CONTENT = /^\/repos\/[^/]+\/[^/]+\/(?:issues|pulls)(?:\/(?!.*\/reactions$)|$)/;
 
-/** GitHub's secondary limits of an installation. emulate has none. */
+type Costs = (request: FrontRequest) => number;
+const content: Costs = ({ method, path }) => (method === "POST" && CONTENT.test(path) ? 1 : 0);
+const points: Costs = ({ method }) => (method === "GET" ? 1 : 5);
+const LIMITS = [
+  { costs: content, max: 80, withinMs: MINUTE_MS },
+  { costs: content, max: 500, withinMs: 60 * MINUTE_MS },
+  { costs: points, max: 900, withinMs: MINUTE_MS },
+] as const;
+
+/**
+ * GitHub's secondary limits of an installation. emulate has none.
+ * https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
+ */
 export class GithubLimits {
-  #writes: readonly number[] = [];
+  #requests: readonly { readonly at: number; readonly request: FrontRequest }[] = [];
 
   /** Undefined: the request is within the limits. A refused request does not count. */
-  refusal({ method, path }: FrontRequest): FrontAnswer | undefined {
-    if (method === "GET" || !CONTENT.test(path)) {
-      return undefined;
-    }
+  refusal(request: FrontRequest): FrontAnswer | undefined {
     const now = Date.now();
-    for (const { max, withinMs } of LIMITS) {
-      const oldest = this.#writes.at(-max) ?? 0;
-      if (oldest > now - withinMs) {
-        return limited(403, "You have exceeded a secondary rate limit.", (oldest + withinMs - now) / 1000);
+    for (const { costs, max, withinMs } of LIMITS) {
+      const within = this.#requests.filter((each) => each.at > now - withinMs && costs(each.request) > 0);
+      const used = within.reduce((sum, each) => sum + costs(each.request), 0);
+      const cost = costs(request);
+      if (cost > 0 && used + cost > max) {
+        const retryAfterMs = (within[0]?.at ?? now) + withinMs - now;
+        return limited(403, "You have exceeded a secondary rate limit.", retryAfterMs / 1_000);
       }
     }
-    this.#writes = [...this.#writes, now].slice(-LIMITS[1].max);
+    this.#requests = [...this.#requests.filter(({ at }) => at > now - 60 * MINUTE_MS), { at: now, request }];
     return undefined;
   }
 }

@@ -121,7 +121,7 @@ export const POLICY_CONDITIONS: readonly Condition[] = [
   {
     name: "workflow",
     label: "CI workflow that may get a key",
-    hint: 'As JSON: {"repository_ids": ["812345678"], "refs": ["refs/heads/main"], "events": ["push"]}. The policy then also names one person or program, and nothing else.',
+    hint: 'As JSON: {"issuer": "https://token.actions.githubusercontent.com", "repository_ids": ["812345678"], "refs": ["refs/heads/main"], "events": ["push"]}. The policy then also names one person or program, and nothing else.',
     isJson: true,
   },
 ];

@@ -5113,9 +5113,9 @@ class PolicyWorkflow(Model):
     CI workflows, by the OpenID Connect token of their job.
     """
 
-    issuer: str | None = None
+    issuer: str
     """
-    The issuer of the token, exactly as the token names it. Default: that of GitHub Actions.
+    The issuer of the token, exactly as the token names it.
     """
     audience: str | None = None
     """
@@ -5242,7 +5242,7 @@ class PolicyMatch(Model):
     """
     bots: list[str] | None = None
     """
-    Ids of bots, as their platform gives them, such as `B024BE7LD`. Together with the role `bot`, it admits programs without an account: workflows and incoming webhooks of Slack.
+    Ids of bots, as their platform gives them, such as `B024BE7LD`. Together with the role `bot`, it admits programs without an account, such as workflows and incoming webhooks.
     """
     groups: list[str] | None = None
     """

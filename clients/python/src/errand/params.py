@@ -892,9 +892,9 @@ class PolicyWorkflow(TypedDict):
     CI workflows, by the OpenID Connect token of their job.
     """
 
-    issuer: NotRequired[str]
+    issuer: str
     """
-    The issuer of the token, exactly as the token names it. Default: that of GitHub Actions.
+    The issuer of the token, exactly as the token names it.
     """
     audience: NotRequired[str]
     """
@@ -1010,7 +1010,7 @@ class PolicyMatch(TypedDict):
     """
     bots: NotRequired[list[str]]
     """
-    Ids of bots, as their platform gives them, such as `B024BE7LD`. Together with the role `bot`, it admits programs without an account: workflows and incoming webhooks of Slack.
+    Ids of bots, as their platform gives them, such as `B024BE7LD`. Together with the role `bot`, it admits programs without an account, such as workflows and incoming webhooks.
     """
     groups: NotRequired[list[str]]
     """

@@ -5439,9 +5439,9 @@ export type ListNoticesResponse = {
  */
 export type PolicyWorkflow = {
     /**
-     * The issuer of the token, exactly as the token names it. Default: that of GitHub Actions.
+     * The issuer of the token, exactly as the token names it.
      */
-    issuer?: string;
+    issuer: string;
     /**
      * Whom the token is for. Default: the public URL of this server.
      */
@@ -5529,7 +5529,7 @@ export type PolicyMatch = {
      */
     roles?: Array<PolicyMatchRole>;
     /**
-     * Ids of bots, as their platform gives them, such as `B024BE7LD`. Together with the role `bot`, it admits programs without an account: workflows and incoming webhooks of Slack.
+     * Ids of bots, as their platform gives them, such as `B024BE7LD`. Together with the role `bot`, it admits programs without an account, such as workflows and incoming webhooks.
      */
     bots?: Array<string>;
     /**
