@@ -18,8 +18,17 @@ export function describeInbox(harness: () => StorageHarness): void {
 
       const stored = await storage.inbox.next(event.orderingKey);
       expect(stored).toEqual({ ...event, receivedAt: expect.any(Date) });
-      expect(jobs).toContainEqual({ kind: "inbox", key: event.orderingKey });
+      expect(jobs).toContainEqual({ kind: "inbox", key: event.orderingKey, afterMs: 0 });
       expect(pubsub).toContain("jobs:inbox");
+    });
+
+    test("the job of an event that collects others starts later", async () => {
+      const { jobs, storage } = harness();
+      const event = { ...anInboxEvent(), collectMs: 3_000 };
+
+      await storage.inbox.put(event);
+
+      expect(jobs).toContainEqual({ kind: "inbox", key: event.orderingKey, afterMs: 3_000 });
     });
 
     test("the arrival of an adapter's last event is known", async () => {
