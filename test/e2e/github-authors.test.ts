@@ -58,7 +58,7 @@ describe("programs that write to each other", () => {
 });
 
 describe("permissions that change", () => {
-  test("the words of an author who lost write access wait until somebody who can push ticks the box", async () => {
+  test("the words of an author who lost write access wait until a person who can push ticks the box", async () => {
     const { github } = fixture;
     const issue = await GithubIssue.open(fixture);
     const first = await github.commentAs("wendy", issue.number, "@errand say hi");

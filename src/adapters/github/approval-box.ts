@@ -1,5 +1,4 @@
-import type { RunId } from "../../core/basics/ids.ts";
-import { parseId } from "../../core/basics/ids.ts";
+import { parseId, type RunId } from "../../core/basics/ids.ts";
 import type { RunCard } from "../../core/model/threads/notice.ts";
 import type { ButtonAction } from "../../core/ports/thread-adapter.ts";
 import type { IncomingMessage } from "./incoming-message.ts";
@@ -16,7 +15,7 @@ export function approvalBox({ approval, runId }: RunCard): string {
   return hash === undefined ? "" : `- [ ] Approve <!-- errand:approve=${runId}/${hash} -->`;
 }
 
-/** What somebody approved by ticking the box in a comment of the bot. */
+/** What a person approved by ticking the box in a comment of the bot. */
 export function tickedBox({ action, before, body, sender }: IncomingMessage): ButtonAction | undefined {
   const [, run, inputsHash] = TICKED.exec(body.replaceAll("\r\n", "\n")) ?? [];
   const wasTicked = before?.body === undefined || TICKED.test(before.body.replaceAll("\r\n", "\n"));

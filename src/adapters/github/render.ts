@@ -205,7 +205,7 @@ function approvalText(card: RunCard, trigger: string): string {
   const how =
     box === ""
       ? `It is approved or refused on the [page of the run](${sessionLink}).`
-      : `Whoever can push to this repository ticks the box, or writes \`${trigger} approve\` or \`${trigger} reject\`. The [session](${sessionLink}) has the rest.`;
+      : `A person who can push to this repository ticks the box, or writes \`${trigger} approve\` or \`${trigger} reject\`. The [session](${sessionLink}) has the rest.`;
   return paragraphs([what, quoted(code ?? within(approval.text, limits)), box, how]);
 }
 

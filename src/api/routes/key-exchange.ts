@@ -40,7 +40,7 @@ export function keyExchangeRoutes(
       const holder = await keysOn(storage).principalFor(proven, teamId);
       const { actor, ...context } = auditContextOf(holder);
       const issued = await storage.atomically(
-        (stores) => keysOn(stores).exchange(proven, { teamId, lifetimeMs: seconds * 1_000 }),
+        (stores) => keysOn(stores).issue(holder, proven, seconds * 1_000),
         { ...context, actor: { ...actor, address: request.ip }, requestId: request.id },
       );
       return reply.code(201).send(issuedKeyItem(issued));

@@ -22,7 +22,7 @@ const STEERING = ["steer", "cancel", "answer"] as const satisfies readonly Polic
 
 /** Who writes in the threads of a repository without the permission to push to it. */
 const STRANGERS = ["read", "outside"] as const satisfies readonly Role[];
-/** With these, somebody named the bot. */
+/** With these, the author named the bot. */
 const ADDRESSED = REQUEST_KINDS.filter((kind) => !UNADDRESSED_KINDS.some((other) => other === kind));
 
 /** What applies where no policy of the team matches, in order. They are the same in every team. */
@@ -36,7 +36,7 @@ export const BUILTIN_POLICIES: readonly Policy[] = [
       actions: ACTIONS_WITH_WORDS,
       requestKinds: ADDRESSED,
     },
-    reason: "Its author cannot push to the repository, so somebody who can has to approve it.",
+    reason: "Its author cannot push to the repository, so a person who can has to approve it.",
   }),
   builtin(9, {
     name: "Built in: strangers in a repository stop what they asked for",

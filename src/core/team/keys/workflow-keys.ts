@@ -13,12 +13,6 @@ export interface WorkflowKeyDeps extends KeyDeps {
   readonly audience: string;
 }
 
-export interface ExchangeRequest {
-  /** Default: the only team whose policies let the workflow have a key. */
-  readonly teamId?: TeamId | undefined;
-  readonly lifetimeMs: number;
-}
-
 const REMEDY =
   "Ask an administrator for a policy with the condition `workflow` that names this repository id, ref and event.";
 
@@ -36,16 +30,15 @@ export class WorkflowKeys {
     return new Set(policies.flatMap(({ match }) => match.workflow?.issuer ?? []));
   }
 
-  /** Runs inside a transaction. The key can start runs and read them. */
-  async exchange(token: WorkflowToken, { lifetimeMs, teamId }: ExchangeRequest): Promise<IssuedKey> {
-    const principal = await this.principalFor(token, teamId);
+  /** Runs inside a transaction, for the principal of `principalFor`. The key can start runs and read them. */
+  async issue(principal: Principal, token: WorkflowToken, lifetimeMs: number): Promise<IssuedKey> {
     const expiresAt = new Date(this.#deps.clock.now().getTime() + lifetimeMs);
     const scopes = ["runs:write"] as const;
     const name = `${token.repository} ${token.ref} (${token.event})`.slice(0, NAME_LENGTH);
     return new KeyService(this.#deps).create({ principal, scopes }, { name, scopes, expiresAt });
   }
 
-  /** Whose key the workflow may have. Throws if no policy says it. */
+  /** Whose key the workflow may have. Throws if no policy says it. Default: the only team whose policies do. */
   async principalFor(token: WorkflowToken, teamId: TeamId | undefined): Promise<Principal> {
     const { repository, repositoryId, ref, event } = token;
     const policies = await this.#policies();

@@ -3,7 +3,12 @@ import { newId } from "../../basics/ids.ts";
 import type { Disposition } from "../../ports/stores/inbox-store.ts";
 import type { InboxEvent, ReceivedEvent, ThreadAdapter, Translation } from "../../ports/thread-adapter.ts";
 import { admitMessage } from "./admit-message.ts";
-import { type InboxDeps, type MessageContext, messageContextOf } from "./message-context.ts";
+import {
+  type FoundMessage,
+  type InboxDeps,
+  type MessageContext,
+  messageContextOf,
+} from "./message-context.ts";
 import { complete, isAnswered, replyNotice } from "./message-results.ts";
 import { deleteMessage } from "./message-revision.ts";
 import { stopByReaction } from "./stop-by-reaction.ts";
@@ -56,11 +61,7 @@ export class InboxProcessor {
           : translation;
       let disposition: Disposition;
       if (content.kind === "message") {
-        context = await messageContextOf(
-          { inboxId: event.id, receivedAt: event.receivedAt, adapter },
-          content,
-          this.#deps,
-        );
+        context = await this.#contextOf(event, adapter, content);
         disposition = await admitMessage(context, this.#deps);
       } else {
         disposition = await this.#processOther(event, content);
@@ -159,11 +160,15 @@ export class InboxProcessor {
     if (adapter === undefined || translation?.kind !== "message") {
       return undefined;
     }
-    return messageContextOf(
-      { inboxId: event.id, receivedAt: event.receivedAt, adapter },
-      translation,
-      this.#deps,
-    );
+    return this.#contextOf(event, adapter, translation);
+  }
+
+  #contextOf(
+    { id: inboxId, receivedAt }: InboxEvent,
+    adapter: ThreadAdapter,
+    found: FoundMessage,
+  ): Promise<MessageContext> {
+    return messageContextOf({ adapter, inboxId, receivedAt }, found, this.#deps);
   }
 
   #adapterOf(event: InboxEvent): ThreadAdapter {

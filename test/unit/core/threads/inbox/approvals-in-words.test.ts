@@ -20,7 +20,7 @@ const write = (text: string) => harness.receive({ ...MENTION, author: WRITER, te
 /** Long enough to have read what waits. */
 const read = () => harness.clock.advance(60_000);
 
-test("words of a stranger wait until somebody who can push approves them", async () => {
+test("words of a stranger wait until a person who can push approves them", async () => {
   expect(await ask("Fix the typo")).toBe("run_created");
   expect(await harness.currentRun()).toMatchObject({ state: "BLOCKED" });
   expect(harness.agents.prompts).toEqual([]);
