@@ -45,6 +45,7 @@ const MAY_ALSO_IMPORT = {
   ],
   gateway: ["config/models.ts", "outgoing/"],
   git: ["child-process/"],
+  "json-schema": [],
   outgoing: [],
   sandboxes: ["child-process/"],
   secrets: [],

@@ -1,5 +1,7 @@
-// Bundles the command line with everything it uses into errand.js, in the folder of the first argument or in dist. Runs
-// by itself after `npm ci`.
+// Bundles the command line with everything it uses into errand.js, in the folder of the first argument or in dist, and
+// puts jq beside it. Runs by itself after `npm ci`.
+import { copyFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
@@ -15,6 +17,7 @@ try {
     output: { file: `${output}/errand.js`, format: "esm", minify: "dce-only", codeSplitting: false },
     logLevel: "warn",
   });
+  copyFileSync(createRequire(import.meta.url).resolve("jq-wasm/jq.wasm"), `${output}/jq.wasm`);
 } catch (error) {
   if (error.code !== "ERR_MODULE_NOT_FOUND") {
     throw error;

@@ -1,23 +1,31 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import { clientTypes } from "./client-types.ts";
+import { jsonMembers } from "./json-members.ts";
 
 const DOCUMENT = resolve(import.meta.dirname, "../docs/openapi.json");
-const FILE = resolve(import.meta.dirname, "../clients/typescript/src/generated/types.ts");
+const ROOT = resolve(import.meta.dirname, "..");
 
-/** `npm run client:types`: writes the types. With `--check`: reports whether the file agrees with the document. */
+/** `npm run client:types`: writes the files. With `--check`: reports whether they agree with the document. */
 async function makeClientTypes(isCheck: boolean): Promise<number> {
-  const text = await clientTypes(JSON.parse(await readFile(DOCUMENT, "utf8")));
-  if (!isCheck) {
-    await writeFile(FILE, text);
-    console.log(`Wrote ${FILE}.`);
-    return 0;
+  const document = JSON.parse(await readFile(DOCUMENT, "utf8"));
+  const files = {
+    "clients/typescript/src/generated/types.ts": await clientTypes(document),
+    "cli/src/generated/members.ts": jsonMembers(document),
+  };
+  let code = 0;
+  for (const [name, text] of Object.entries(files)) {
+    const file = join(ROOT, name);
+    if (!isCheck) {
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text);
+      console.log(`Wrote ${file}.`);
+    } else if ((await readFile(file, "utf8").catch(() => "")) !== text) {
+      console.error(`${name} does not match docs/openapi.json: npm run client:types`);
+      code = 1;
+    }
   }
-  if ((await readFile(FILE, "utf8").catch(() => "")) === text) {
-    return 0;
-  }
-  console.error("The types of the TypeScript client do not match docs/openapi.json: npm run client:types");
-  return 1;
+  return code;
 }
 
 process.exitCode = await makeClientTypes(process.argv.includes("--check"));

@@ -26,7 +26,7 @@ var APIError = class extends ErrandError {
 	}
 	/** What you can do about it, for people. */
 	get remedy() {
-		return this.problem.remedy;
+		return this.problem.remedy ?? (isOfProxy(this.status, this.body) ? PROXY_REMEDY : void 0);
 	}
 	/** For invalid input: the path of each invalid member, and what is wrong with it. */
 	get issues() {
@@ -81,6 +81,17 @@ var APIConnectionError = class extends ErrandError {
 var APIConnectionTimeoutError = class extends APIConnectionError {
 	name = "APIConnectionTimeoutError";
 };
+/** The response is not what an Errand server sends. Something else answers at its address. */
+var InvalidResponseError = class extends ErrandError {
+	name = "InvalidResponseError";
+	/** The id of the request in the logs of the server. */
+	requestId;
+	constructor(message, { headers }) {
+		const requestId = headers.get("x-request-id") ?? void 0;
+		super(requestId === void 0 ? message : `${message} Its request id is ${requestId}.`);
+		this.requestId = requestId;
+	}
+};
 /** The caller's `signal` ended the request. `cause` is its reason. */
 var APIUserAbortError = class extends ErrandError {
 	name = "APIUserAbortError";
@@ -113,8 +124,14 @@ function reasonOf(error) {
 	if (!(error instanceof Error)) return String(error);
 	return error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
 }
+const PROXY_REMEDY = "Send less at once, or ask the operator of the server to let the proxy pass bodies of 30 MiB.";
+/** Errand says itself which limit a body exceeds. A proxy before it answers with a page or with nothing. */
+function isOfProxy(status, body) {
+	return status === 413 && !(isObject(body) && typeof body.error === "string");
+}
 function messageOf$1(status, headers, body) {
 	if (isObject(body) && typeof body.error === "string") return body.error;
+	if (isOfProxy(status, body)) return "A proxy before the server refuses bodies of this size.";
 	return `The response has the status ${status} and the type ${headers.get("content-type") ?? "unknown"}.`;
 }
 function parsed(text) {
@@ -146,7 +163,7 @@ var ApiPromise = class {
 		const { body, response } = await this.#answer;
 		const requestId = response.headers.get("x-request-id") ?? void 0;
 		return {
-			data: this.#dataOf(body),
+			data: this.#dataOf(body, response),
 			response,
 			requestId
 		};
@@ -160,7 +177,7 @@ var ApiPromise = class {
 		return (await this.#answer).response;
 	}
 	then(onFulfilled, onRejected) {
-		return this.#answer.then(({ body }) => this.#dataOf(body)).then(onFulfilled, onRejected);
+		return this.#answer.then(({ body, response }) => this.#dataOf(body, response)).then(onFulfilled, onRejected);
 	}
 	catch(onRejected) {
 		return this.then(void 0, onRejected);
@@ -209,7 +226,7 @@ var ListPromise = class extends ApiPromise {
 	#entriesOf;
 	#listBehind;
 	constructor(send, entriesOf, listBehind) {
-		super(send, (body) => body);
+		super(send, (body, response) => pageOf(body, entriesOf, response));
 		this.#entriesOf = entriesOf;
 		this.#listBehind = listBehind;
 	}
@@ -226,12 +243,63 @@ var ListPromise = class extends ApiPromise {
 		}
 	}
 };
+/** The server promises the type in its OpenAPI document, but something else may have answered. */
+function pageOf(body, entriesOf, response) {
+	if (!(typeof body === "object" && body !== null) || !Array.isArray(entriesOf(body))) throw new InvalidResponseError(`The response has no list "${memberOf(entriesOf)}".`, response);
+	return body;
+}
+/** The name of the member that the function reads. */
+function memberOf(entriesOf) {
+	const names = [];
+	entriesOf(new Proxy({}, { get: (_, name) => names.push(String(name)) }));
+	return names.join();
+}
 /** Lists without pages have no `page_info`. */
 function cursorBehind(page) {
 	const info = page.page_info;
 	return info?.has_next_page === true ? info.next_cursor : void 0;
 }
+// ../clients/typescript/src/http/log.ts
+/** A level that is unknown is off, as another program may have set the variable. */
+function loggerOf(level) {
+	const write = (line) => console.error(`[errand] ${line}`);
+	const info = level === "info" || level === "debug" ? write : ignored;
+	const debug = level === "debug" ? write : ignored;
+	return {
+		requested: (request, retries) => debug(retries === 0 ? request : `${request} (retry ${retries})`),
+		answered: (request, { status, headers }) => info(`${request}: status ${status}, request ${headers.get("x-request-id") ?? "none"}`),
+		failed: (request, error, pauseMs) => {
+			const kind = error instanceof APIError ? `status ${error.status}` : error.name;
+			info(`${request} failed: ${kind}, ${pauseMs === void 0 ? "no retry" : `retry in ${pauseMs} ms`}`);
+		}
+	};
+}
+function ignored() {}
+// ../clients/typescript/src/version.ts
+/** The version of this package. */
+const VERSION = "0.2.0";
 // ../clients/typescript/src/http/request.ts
+/** The types make both lists complete, so that a further option is not refused. */
+const REQUEST = {
+	body: true,
+	headers: true,
+	idempotencyKey: true,
+	ifMatch: true,
+	maxRetries: true,
+	method: true,
+	path: true,
+	query: true,
+	signal: true,
+	timeoutMs: true
+};
+function requireKnownRequest(request) {
+	requireKnown(request, REQUEST);
+}
+/** A misspelt option would be ignored, and JavaScript has no types that refuse it. */
+function requireKnown(options, known) {
+	const unknown = Object.keys(options).filter((name) => !Object.hasOwn(known, name));
+	if (unknown.length > 0) throw new ErrandError(`Unknown options: ${unknown.join(", ")}. Options: ${Object.keys(known).join(", ")}.`);
+}
 /** Adds the query of a method to the options of a call. */
 function withQuery(query, options) {
 	return {
@@ -269,12 +337,21 @@ function isList(value) {
 /** The headers of a request and of all its retries. */
 function headersOf(request, { apiKey, defaultHeaders }) {
 	const headers = new Headers({ accept: "application/json" });
+	if (USER_AGENT !== void 0) headers.set("user-agent", USER_AGENT);
 	if (apiKey !== void 0) headers.set("authorization", `Bearer ${apiKey}`);
 	if (request.body !== void 0) headers.set("content-type", "application/json");
 	if (request.method !== "GET") headers.set("idempotency-key", request.idempotencyKey ?? randomKey());
+	if (request.ifMatch !== void 0) headers.set("if-match", request.ifMatch);
 	for (const [name, value] of [...Object.entries(defaultHeaders), ...Object.entries(request.headers ?? {})]) if (value === void 0) headers.delete(name);
 	else headers.set(name, value);
 	return headers;
+}
+/** A browser names itself, and another name would make it ask a server of another origin first. */
+const USER_AGENT = userAgentOf(globalThis);
+/** Bun and Deno say which Node they are like. */
+function userAgentOf({ process }) {
+	const node = process?.versions?.node;
+	return node === void 0 ? void 0 : `errand-js/${VERSION} node/${node}`;
 }
 /** Not `randomUUID`, which browsers offer only over HTTPS. */
 function randomKey() {
@@ -335,7 +412,10 @@ var Sender = class {
 		return this.#deps.clock;
 	}
 	async send(request, readsBody) {
+		requireKnownRequest(request);
 		const { method, body, signal, maxRetries = this.#deps.maxRetries } = request;
+		const { log } = this.#deps;
+		const name = `${method} ${request.path.split("?", 1)[0]}`;
 		const attempt = {
 			url: urlOf(this.#deps.baseUrl, request),
 			init: {
@@ -347,12 +427,18 @@ var Sender = class {
 			signal,
 			readsBody
 		};
-		for (let retries = 0;; retries += 1) try {
-			return await this.#try(attempt);
-		} catch (error) {
-			const pauseMs = retries < maxRetries ? this.pauseBefore(error, retries) : void 0;
-			if (pauseMs === void 0) throw error;
-			await this.sleep(pauseMs, signal);
+		for (let retries = 0;; retries += 1) {
+			log.requested(name, retries);
+			try {
+				const answer = await this.#try(attempt);
+				log.answered(name, answer.response);
+				return answer;
+			} catch (error) {
+				const pauseMs = retries < maxRetries ? this.pauseBefore(error, retries) : void 0;
+				log.failed(name, error, pauseMs);
+				if (pauseMs === void 0) throw error;
+				await this.sleep(pauseMs, signal);
+			}
 		}
 	}
 	/** Returns the pause before the next try, or undefined if it would fail as well. */
@@ -405,7 +491,7 @@ function originOf({ url }) {
 }
 async function bodyOf(response) {
 	const type = response.headers.get("content-type") ?? "";
-	if (/^text\/html\b/i.test(type)) throw new ErrandError("The server sent a page instead of JSON. Check the address of the server.");
+	if (/^text\/html\b/i.test(type)) throw new InvalidResponseError("The server sent a page instead of JSON. Check the address of the server.", response);
 	const text = await response.text();
 	if (text === "") return;
 	return /\bjson\b/i.test(type) ? JSON.parse(text) : text;
@@ -415,6 +501,18 @@ function errorOfTry(error, { signal, timeoutMs }, timeout) {
 	return errorOfConnection(error, signal);
 }
 // ../clients/typescript/src/api-client.ts
+/** The type makes the list complete, so that a further option is not refused. */
+const OPTIONS = {
+	apiKey: true,
+	baseUrl: true,
+	clock: true,
+	defaultHeaders: true,
+	fetch: true,
+	logLevel: true,
+	maxRetries: true,
+	random: true,
+	timeoutMs: true
+};
 const DEFAULT_URL = "http://127.0.0.1:8787";
 const API_PATH = "/api/v1";
 const DEFAULT_TIMEOUT_MS = 6e4;
@@ -429,7 +527,10 @@ const DEFAULT_MAX_RETRIES = 2;
 var ApiClient = class {
 	/** @internal */
 	sender;
+	#options;
 	constructor(options = {}) {
+		requireKnown(options, OPTIONS);
+		this.#options = options;
 		const { fetch = (url, init) => globalThis.fetch(url, init) } = options;
 		this.sender = new Sender({
 			baseUrl: withApiPath(options.baseUrl ?? variable("ERRAND_URL") ?? DEFAULT_URL),
@@ -439,7 +540,21 @@ var ApiClient = class {
 			maxRetries: options.maxRetries ?? DEFAULT_MAX_RETRIES,
 			fetch,
 			clock: options.clock ?? SYSTEM_CLOCK,
-			random: options.random ?? Math.random
+			random: options.random ?? Math.random,
+			log: loggerOf(options.logLevel ?? variable("ERRAND_LOG"))
+		});
+	}
+	/**
+	* Creates a client with other options. What is left out is as in this client.
+	*
+	* @example
+	* await client.withOptions({ timeoutMs: 5_000 }).whoami();
+	*/
+	withOptions(options) {
+		const Client = this.constructor;
+		return new Client({
+			...this.#options,
+			...options
 		});
 	}
 	/** Sends a GET to an endpoint below `/api/v1`. */
@@ -626,6 +741,26 @@ var Conversations = class {
 	retrieve(conversationId, query = {}, options) {
 		return this.#client.get(path`/agent/conversations/${conversationId}`, withQuery(query, options));
 	}
+	/** Sends a message to the newest run of a conversation. */
+	followUp(conversationId, body, options) {
+		return this.#client.post(path`/agent/conversations/${conversationId}/followups`, {
+			...options,
+			body
+		});
+	}
+	/** Ends the current turn of the newest run of a conversation, but not the run. */
+	interrupt(conversationId, options) {
+		return this.#client.post(path`/agent/conversations/${conversationId}/interrupt`, options);
+	}
+	/** Downloads the event log of the newest run: one JSON object per line. */
+	transcript(conversationId, options) {
+		return this.#client.get(path`/agent/conversations/${conversationId}/transcript`, options).asResponse();
+	}
+	/** Downloads a picture of a conversation. */
+	screenshot(conversationId, artifactUid, options) {
+		const address = path`/agent/conversations/${conversationId}/screenshots/${artifactUid}/download`;
+		return this.#client.get(address, options).asResponse();
+	}
 	/** Gets the session of the newest run of a conversation. */
 	session(conversationId, options) {
 		return this.#client.get(path`/agent/conversations/${conversationId}/redirect`, options);
@@ -765,6 +900,11 @@ async function* readLines(body, onBytes) {
 	}
 }
 // ../clients/typescript/src/events/read-stream.ts
+/** The options that a request beside the stream has too. */
+function requestOptionsOf(options) {
+	const { maxReconnects: _, onConnectionChange: __, silenceMs: ___, ...common } = options;
+	return common;
+}
 const DEFAULT_SILENCE_MS = 6e4;
 const DEFAULT_MAX_RECONNECTS = 10;
 /**
@@ -917,9 +1057,24 @@ var Installations = class {
 	list(options) {
 		return this.#client.list("/agent/installations", (page) => page.installations, options);
 	}
+	/** Gets an installation. */
+	retrieve(installationId, options) {
+		return this.#client.get(path`/agent/installations/${installationId}`, options);
+	}
 	/** Gets the steps that connect Slack, GitHub and the like with the server. Only for operators. */
 	guides(options) {
 		return this.#client.get("/agent/installations/guides", options);
+	}
+	/** Creates the app on a platform with a token, or updates it. Only for operators. */
+	applyApp(adapter, body = {}, options) {
+		return this.#client.put(path`/agent/installations/guides/${adapter}/app`, {
+			...options,
+			body
+		});
+	}
+	/** Removes what the server stored when it created the app of a platform, which is then off. Only for operators. */
+	removeSettings(adapter, options) {
+		return this.#client.delete(path`/agent/installations/guides/${adapter}/settings`, options);
 	}
 	/** Renames an installation, enables or disables it, or assigns it to another team. */
 	update(installationId, body, options) {
@@ -1263,6 +1418,15 @@ var RunStream = class {
 	}
 };
 // ../clients/typescript/src/resources/runs.ts
+/** The longest that a server waits. */
+const WAIT_SECONDS = 50;
+const WAIT_TIMEOUT_MS = 6e4;
+/** A server that answers earlier about a run that works has not waited. */
+const WAITED_MS = 1e3;
+/** The stream of events is opened again and again after such errors. */
+function undefinedIfTemporary(error) {
+	if (!(error instanceof APIConnectionError || error instanceof InternalServerError || error instanceof RateLimitError)) throw error;
+}
 const ENDED$1 = /* @__PURE__ */ new Set([
 	"SUCCEEDED",
 	"FAILED",
@@ -1287,9 +1451,30 @@ var Runs = class {
 			body
 		});
 	}
-	/** Gets a run. */
-	retrieve(runId, options) {
-		return this.#client.get(path`/agent/runs/${runId}`, options);
+	/**
+	* Starts up to 50 runs. The results are in the order of the runs, and each has the new run or its own `error`.
+	*
+	* @example
+	* const { results } = await client.runs.createMany([{ prompt: "Mend the build" }, { prompt: "Update the guide" }]);
+	*/
+	createMany(runs, options) {
+		return this.#client.post("/agent/runs/batch", {
+			...options,
+			body: { runs }
+		});
+	}
+	/**
+	* Gets a run.
+	*
+	* @example
+	* // Answered when the run has ended or waits for a person, after 30 s at the latest.
+	* const { state } = await client.runs.retrieve(run_id, { wait: 30 });
+	*/
+	retrieve(runId, { fields, wait, ...options } = {}) {
+		return this.#client.get(path`/agent/runs/${runId}`, withQuery({
+			fields,
+			wait
+		}, options));
 	}
 	/**
 	* Lists runs, the last changed first.
@@ -1301,6 +1486,10 @@ var Runs = class {
 	*/
 	list(query = {}, options) {
 		return this.#client.list("/agent/runs", (page) => page.runs, withQuery(query, options));
+	}
+	/** Finds the newest run that a message, an issue or a pull request started, or that made it. */
+	findByReference(url, options) {
+		return this.#client.get("/agent/run-by-external-reference", withQuery({ url }, options));
 	}
 	/** Changes the title or the metadata of a run. The metadata is replaced as a whole. */
 	update(runId, body, options) {
@@ -1325,6 +1514,10 @@ var Runs = class {
 		const entriesOf = (page) => page.followups;
 		return this.#client.list(path`/agent/runs/${runId}/followups`, entriesOf, withQuery(query, options));
 	}
+	/** Gets a follow-up. */
+	retrieveFollowUp(runId, followUpId, options) {
+		return this.#client.get(path`/agent/runs/${runId}/followups/${followUpId}`, options);
+	}
 	/** Changes the text of a follow-up that the agent has not received yet. */
 	updateFollowUp(runId, followUpId, body, options) {
 		return this.#client.patch(path`/agent/runs/${runId}/followups/${followUpId}`, {
@@ -1336,6 +1529,10 @@ var Runs = class {
 	withdrawFollowUp(runId, followUpId, options) {
 		return this.#client.delete(path`/agent/runs/${runId}/followups/${followUpId}`, options);
 	}
+	/** Ends the current turn, but not the run: it waits for the next follow-up. */
+	interrupt(runId, options) {
+		return this.#client.post(path`/agent/runs/${runId}/interrupt`, options);
+	}
 	/** Cancels a run that has not ended. The result is its id. */
 	cancel(runId, options) {
 		return this.#client.post(path`/agent/runs/${runId}/cancel`, options);
@@ -1345,6 +1542,22 @@ var Runs = class {
 		return this.#client.post("/agent/runs/cancel", {
 			...options,
 			body: { run_ids: runIds }
+		});
+	}
+	/**
+	* Cancels the runs that a filter matches and that have not ended. If their number differs by more than a tenth from
+	* `expected`, nothing is cancelled and a `ConflictError` says the number.
+	*
+	* @example
+	* await client.runs.cancelMatching({ state: ["QUEUED"], metadata: { ticket: "OPS-17" } }, 12);
+	*/
+	cancelMatching(filter, expected, options) {
+		return this.#client.post("/agent/runs/cancel", {
+			...options,
+			body: {
+				filter,
+				expected
+			}
 		});
 	}
 	/** Starts a new run with the prompt and the resolved configuration of this one. */
@@ -1372,7 +1585,7 @@ var Runs = class {
 				}
 			},
 			isComplete: (event) => follow === true ? false : endsRun(event),
-			askIfOver: async () => follow !== true && ENDED$1.has((await this.retrieve(runId, options)).state)
+			askIfOver: async () => follow !== true && ENDED$1.has((await this.retrieve(runId, requestOptionsOf(options))).state)
 		});
 	}
 	/** Gets a page of the stored events of a run. At most one of `after`, `before` and `tail` is allowed. */
@@ -1392,20 +1605,39 @@ var Runs = class {
 					signal
 				});
 			},
-			retrieve: () => this.retrieve(runId, options)
+			retrieve: () => this.retrieve(runId, requestOptionsOf(options))
 		});
 	}
 	/**
-	* Waits until the run has ended, and returns it. It follows the events of the run, so the result comes at once. To
-	* limit the wait, pass `signal: AbortSignal.timeout(…)`.
+	* Waits until the run has ended, and returns it. The server answers as soon as it has. With a server that cannot wait,
+	* and while the run is BLOCKED, this follows the events of the run. To limit the wait, pass `signal: AbortSignal.timeout(…)`.
 	*/
 	async waitForCompletion(runId, { untilBlocked = false, ...options } = {}) {
-		const { next_after } = await this.storedEvents(runId, { tail: 1 }, options);
+		const common = requestOptionsOf(options);
+		const { next_after } = await this.storedEvents(runId, { tail: 1 }, common);
 		const isDone = (state) => ENDED$1.has(state) || untilBlocked && state === "BLOCKED";
-		const run = await this.retrieve(runId, options);
-		if (isDone(run.state)) return run;
+		const run = await this.#waited(runId, isDone, common);
+		if (run !== void 0) return run;
 		for await (const event of this.events(runId, { after: next_after }, options)) if (event.kind === "run.state" && isDone(event.to)) break;
-		return this.retrieve(runId, options);
+		return this.retrieve(runId, common);
+	}
+	/** Asks the server to wait. Undefined: it does not, or not for this, or it cannot be reached now. */
+	async #waited(runId, isDone, options) {
+		const { clock } = this.#client.sender;
+		const wait = {
+			wait: WAIT_SECONDS,
+			timeoutMs: WAIT_TIMEOUT_MS,
+			maxRetries: 0
+		};
+		for (;;) {
+			const began = clock.now();
+			const run = await this.retrieve(runId, {
+				...options,
+				...wait
+			}).catch(undefinedIfTemporary);
+			if (run === void 0 || isDone(run.state)) return run;
+			if (run.state === "BLOCKED" || clock.now() - began < WAITED_MS) return;
+		}
 	}
 	/** Gets what was said and done in the run, as steps with messages. */
 	conversation(runId, query = {}, options) {
@@ -1414,6 +1646,10 @@ var Runs = class {
 	/** Gets the main events of the run, in the format of other clients of this API. */
 	timeline(runId, options) {
 		return this.#client.get(path`/agent/runs/${runId}/timeline`, options);
+	}
+	/** Gets the tokens that Claude Code or Codex reported, in the format of other clients of this API. */
+	harnessUsage(runId, options) {
+		return this.#client.get(path`/agent/runs/${runId}/harness-usage`, options);
 	}
 	/** Downloads the event log of the run: one JSON object per line. */
 	transcript(runId, options) {
@@ -1635,6 +1871,10 @@ var Threads = class {
 	list(query, options) {
 		return this.#client.list("/agent/threads", (page) => page.threads, withQuery(query, options));
 	}
+	/** Gets a thread. */
+	retrieve(threadId, options) {
+		return this.#client.get(path`/agent/threads/${threadId}`, options);
+	}
 	/** Changes how much a thread is told. */
 	update(threadId, body, options) {
 		return this.#client.patch(path`/agent/threads/${threadId}`, {
@@ -1782,6 +2022,10 @@ var Workers = class {
 	/** Lists the names of the workers that are connected. */
 	list(options) {
 		return this.#client.list("/agent/connected-self-hosted-workers", (page) => page.workers, options);
+	}
+	/** Gets the networks from which agents connect to other servers, as the operator states them. */
+	egressRanges(options) {
+		return this.#client.get("/networking/egress-ranges", options);
 	}
 };
 // ../clients/typescript/src/errand.ts

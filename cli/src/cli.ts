@@ -4,12 +4,16 @@ import {
   AuthenticationError,
   type ClientOptions,
   Errand,
+  InvalidResponseError,
 } from "@errand/client";
 import { type Command, Option } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { CliError, EXIT } from "./failure.ts";
+import { requireMembers } from "./json-members.ts";
 import { Output } from "./output.ts";
-import { type Connection, Settings } from "./settings.ts";
+import { type Connection, FORMER_VARIABLE, Settings } from "./settings.ts";
+
+type ClientFetch = NonNullable<ClientOptions["fetch"]>;
 
 /** The options of every command. */
 export interface CommonOptions {
@@ -31,6 +35,9 @@ export class Cli {
   #connection: Promise<Connection> | undefined;
   /** The address of the last client. */
   #url = "";
+  /** The last request, for people, and the id of its response. */
+  #lastRequest = "";
+  #lastId: string | undefined;
 
   constructor(options: CommonOptions) {
     this.options = options;
@@ -46,7 +53,12 @@ export class Cli {
 
   /** The server and the key. Throws when there is no key. */
   connection(): Promise<Connection> {
-    this.#connection ??= this.settings.connection(this.options);
+    this.#connection ??= this.settings.connection(this.options).then((connection) => {
+      if (connection.origin === FORMER_VARIABLE) {
+        this.output.note("WARP_API_KEY is used. Set ERRAND_API_KEY instead, or run: errand login");
+      }
+      return connection;
+    });
     return this.#connection;
   }
 
@@ -69,7 +81,12 @@ export class Cli {
     const address = `Check the address ${this.#url}, and that the server runs.`;
     if (error instanceof APIError && error.code === undefined) {
       // Something else than an Errand server has answered.
-      return new CliError(error.message, address);
+      return new CliError(error.message, error.remedy ?? address);
+    }
+    if (error instanceof InvalidResponseError || (error instanceof TypeError && this.#url !== "")) {
+      // A member that every response of an Errand server has is missing.
+      const message = `The server did not answer ${this.#lastRequest} as an Errand server does: ${error.message}`;
+      return new CliError(message, address, EXIT.failed, this.#lastId);
     }
     if (error instanceof APIConnectionError) {
       const remedy = /certificate/i.test(error.message)
@@ -89,17 +106,27 @@ export class Cli {
         "User-Agent": `errand-cli/${packageJson.version}`,
         "X-Run-Source": process.env.GITHUB_ACTIONS === "true" ? "GITHUB_ACTION" : "CLI",
       },
-      ...(this.options.debug === true ? { fetch: this.#loggedFetch() } : {}),
+      fetch: this.#rememberingFetch(this.options.debug === true ? this.#loggedFetch() : fetch),
     });
   }
 
+  #rememberingFetch(send: ClientFetch): ClientFetch {
+    return async (url, init) => {
+      this.#lastRequest = `${init.method} ${new URL(url).pathname}`;
+      this.#lastId = undefined;
+      const response = await send(url, init);
+      this.#lastId = response.headers.get("x-request-id") ?? undefined;
+      return response;
+    };
+  }
+
   /** Writes one line for each request and response. The key is not in them. */
-  #loggedFetch(): NonNullable<ClientOptions["fetch"]> {
+  #loggedFetch(): ClientFetch {
     const log = (text: string) => process.stderr.write(`${text}\n`);
     return async (url, init) => {
       const begun = performance.now();
       log(`> ${init.method} ${url}`);
-      if (typeof init.body === "string" && !/\/(secrets|device-codes)\//.test(String(url))) {
+      if (typeof init.body === "string" && !/\/(secrets|device-codes|mcp-servers)\b/.test(String(url))) {
         log(`> ${init.body}`);
       }
       const response = await fetch(url, init).catch((error: unknown) => {
@@ -120,7 +147,7 @@ export function withCommonOptions(command: Command): Command {
   const own = command.options.flatMap(({ short }) => short ?? []);
   return command
     .addOption(
-      new Option("--json <members>", "write JSON; --json=a,b writes only these members").helpGroup(COMMON),
+      new Option("--json <members>", "write JSON; --json a,b writes only these members").helpGroup(COMMON),
     )
     .addOption(new Option("--jq <expression>", "filter the JSON with a jq expression").helpGroup(COMMON))
     .addOption(new Option("--url <address>", "the address of the server").helpGroup(COMMON))
@@ -155,6 +182,11 @@ export function handle<Args extends readonly unknown[], Options extends object>(
     const options = command.optsWithGlobals<Options & CommonOptions>();
     const cli = new Cli(options);
     try {
+      // With a schema for the answer, the JSON is what the agent answers.
+      if (!("outputSchema" in options)) {
+        requireMembers(command, options.json);
+      }
+      await cli.output.prepare();
       await handler(cli, options, ...args);
     } catch (error) {
       throw await cli.explain(error);

@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import { RUN_HELP } from "./find-run.ts";
+import { candidatesOf } from "./complete.ts";
 
 /** The hidden command that the shell asks for candidates. */
 const COMPLETE = "__complete";
@@ -22,9 +22,37 @@ complete -o default -F _errand errand
 _errand() {
   local -a candidates
   candidates=("\${(@f)$(errand ${COMPLETE} -- "\${words[@]:1:$((CURRENT - 1))}" 2>/dev/null)}")
-  compadd -- $candidates
+  if [[ -z "$candidates" ]]; then
+    _files
+  else
+    compadd -- $candidates
+  fi
 }
 compdef _errand errand
+`,
+  fish: `# Add to ~/.config/fish/config.fish: errand completion fish | source
+function __errand_complete
+  set -l words (commandline -opc)
+  set -e words[1]
+  set -l current (commandline -ct)
+  set -l candidates (errand ${COMPLETE} -- $words "$current" 2>/dev/null)
+  if test (count $candidates) -eq 0
+    __fish_complete_path "$current"
+  else
+    printf '%s\\n' $candidates
+  end
+end
+complete -c errand -f -a '(__errand_complete)'
+`,
+  powershell: `# Add to $PROFILE: errand completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName errand -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.ToString() })
+  if ($wordToComplete -eq '') { $words += '' }
+  errand ${COMPLETE} '--' @words 2>$null | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}
 `,
 };
 
@@ -32,7 +60,9 @@ export function addCompletionCommands(program: Command): void {
   program
     .command("completion")
     .summary("print the completion of a shell")
-    .description("Prints a script that completes commands and options. The script says where to put it.")
+    .description(
+      "Prints a script that completes commands, options, and names on the server. The script says where to put it.",
+    )
     .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SCRIPTS)))
     .action((shell: string) => {
       process.stdout.write(SCRIPTS[shell] ?? "");
@@ -40,40 +70,8 @@ export function addCompletionCommands(program: Command): void {
   program
     .command(COMPLETE, { hidden: true })
     .argument("[words...]")
-    .action((words: readonly string[]) => {
-      process.stdout.write(
-        candidatesOf(program, words)
-          .map((word) => `${word}\n`)
-          .join(""),
-      );
+    .action(async (words: readonly string[]) => {
+      const candidates = await candidatesOf(program, words);
+      process.stdout.write(candidates.map((word) => `${word}\n`).join(""));
     });
-}
-
-/** What the last of these words may become. */
-function candidatesOf(program: Command, words: readonly string[]): readonly string[] {
-  const current = words.at(-1) ?? "";
-  let command = program;
-  for (const word of words.slice(0, -1)) {
-    command = command.commands.find((own) => own.name() === word || own.aliases().includes(word)) ?? command;
-  }
-  const before = words.at(-2);
-  const previous = command.options.find(
-    ({ long, short }) => before !== undefined && [long, short].includes(before),
-  );
-  const candidates = previous?.required
-    ? (previous.argChoices ?? [])
-    : current.startsWith("-")
-      ? command.options.flatMap(({ hidden, long }) => (hidden || long == null ? [] : long))
-      : argumentsOf(command);
-  return candidates.filter((candidate) => candidate.startsWith(current));
-}
-
-function argumentsOf(command: Command): readonly string[] {
-  const commands = command.createHelp().visibleCommands(command);
-  const values = command.registeredArguments;
-  return [
-    ...commands.map((own) => own.name()),
-    ...values.flatMap(({ argChoices = [] }) => argChoices),
-    ...(values.some(({ description }) => description === RUN_HELP) ? ["@last"] : []),
-  ];
 }

@@ -8,7 +8,9 @@ import { addAgentCommands } from "./commands/agents.ts";
 import { addApiCommand } from "./commands/api.ts";
 import { addConfigCommands } from "./commands/config.ts";
 import { addEnvironmentCommands } from "./commands/environments.ts";
+import { addMcpServerCommands } from "./commands/mcp-servers.ts";
 import { addPolicyCommands } from "./commands/policies.ts";
+import { addTeamResources } from "./commands/resources.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addRunsCommands } from "./commands/runs.ts";
 import { addScheduleCommands } from "./commands/schedules.ts";
@@ -19,6 +21,7 @@ import { addUsageCommand } from "./commands/usage.ts";
 import { addWorkCommands } from "./commands/work.ts";
 import { addCompletionCommands } from "./completion.ts";
 import { EXIT, Exit, type ExitCode, failureOf } from "./failure.ts";
+import { withMembers } from "./json-members.ts";
 import { translateOlderForm } from "./older-forms.ts";
 import { oneLine } from "./output.ts";
 
@@ -34,7 +37,7 @@ Examples:
   errand send @last "Leave TypeScript as it is"
   errand runs list --mine --state failed --since 2d`;
 
-const EXCESS_REMEDY = "→ Write a text of several words in quotes, and the members of JSON as --json=a,b.";
+const EXCESS_REMEDY = "→ Write a text of several words in quotes, and the members of JSON as --json a,b.";
 
 const { note, words } = translateOlderForm(process.argv.slice(2));
 if (note !== undefined) {
@@ -43,18 +46,15 @@ if (note !== undefined) {
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", endWithoutOutput);
 }
-process.exitCode = await main(words.map(withMembers));
+process.exitCode = await main(words);
 // Open connections must not keep the program alive. An error has a handler of its own.
 process.stdout.write("", (error) => error ?? process.exit());
 
-/** `--json` alone stands for all members. Behind `--`, it is a text. */
-function withMembers(word: string, index: number): string {
-  return word === "--json" && !words.slice(0, index).includes("--") ? "--json=*" : word;
-}
-
 async function main(args: readonly string[]): Promise<ExitCode> {
   try {
-    await buildProgram().parseAsync(args.length === 0 ? ["--help"] : [...args], { from: "user" });
+    const program = buildProgram();
+    const parsed = args.length === 0 ? ["--help"] : withMembers(program, args);
+    await program.parseAsync([...parsed], { from: "user" });
     await removeEditedFiles();
     return EXIT.ok;
   } catch (error) {
@@ -100,7 +100,9 @@ function buildProgram(): Command {
   addSecretCommands(program);
   addScheduleCommands(program);
   addAgentCommands(program);
+  addMcpServerCommands(program);
   addPolicyCommands(program);
+  addTeamResources(program);
   program.commandsGroup("Server and account:");
   addAccountCommands(program);
   addServerCommands(program);

@@ -4,12 +4,12 @@ import type { Cli } from "./cli.ts";
 import { EXIT, Exit, UsageError } from "./failure.ts";
 
 /** Reads a JSON file. `-` is standard input. */
-export async function readJson(file: string): Promise<object> {
+export async function readJson(file: string): Promise<Readonly<Record<string, unknown>>> {
   const text = file === "-" ? await readInput() : await readText(file);
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null) {
-      return value;
+      return { ...value };
     }
   } catch {
     // The same message as for other values.

@@ -1,8 +1,8 @@
 import type { WriteStream } from "node:tty";
 import { stripVTControlCharacters, styleText } from "node:util";
-import { compile } from "@michaelhomer/jqjs";
 import widthOf from "fast-string-width";
 import { UsageError } from "./failure.ts";
+import { compileJq, type JqFilter } from "./jq.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -49,11 +49,18 @@ export class Output {
   readonly #options: OutputOptions;
   readonly #out: WriteStream;
   readonly #err: WriteStream;
+  #filter: JqFilter | undefined;
 
   constructor(options: OutputOptions, out: WriteStream = process.stdout, err: WriteStream = process.stderr) {
     this.#options = options;
     this.#out = out;
     this.#err = err;
+  }
+
+  /** Compiles the jq expression, if there is one. */
+  async prepare(): Promise<void> {
+    const { jq } = this.#options;
+    this.#filter = jq === undefined ? undefined : await compileJq(jq);
   }
 
   /** Whether a person reads the results. */
@@ -90,7 +97,7 @@ export class Output {
 
   /** Writes JSON: whole or the chosen members, or the results of the jq expression. */
   json(value: unknown): void {
-    const { json = "*", jq } = this.#options;
+    const { json = "*" } = this.#options;
     const chosen =
       json === "*"
         ? value
@@ -98,13 +105,14 @@ export class Output {
             value,
             json.split(",").map((name) => name.trim()),
           );
-    if (jq === undefined) {
-      this.line(jsonText(chosen, 2));
+    if (this.#filter === undefined) {
+      this.line(printable(JSON.stringify(chosen, null, 2)));
       return;
     }
-    for (const result of evaluate(jq, chosen)) {
-      this.line(typeof result === "string" ? safeText(result) : jsonText(result));
-    }
+    // Texts are written without quotes, as `jq -r` does.
+    this.#filter.apply(chosen, (json) =>
+      this.line(json.startsWith('"') ? safeText(JSON.parse(json)) : printable(json)),
+    );
   }
 
   /** Writes rows as JSON, as a table for people, or separated by tabs for programs. */
@@ -140,51 +148,63 @@ export class Output {
     }
   }
 
-  #writeTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): void {
-    const cells = rows.map((row) =>
-      columns.map(({ text, value }) => oneLine(text?.(row) ?? String(value(row) ?? ""))),
-    );
-    const last = columns.length - 1;
-    const widths = widthsWithin(
-      this.width - GAP.length * last,
-      columns.map(({ isWhole = false, title }, index) => ({
-        width: Math.max(title.length, ...cells.map((line) => widthOf(line[index] ?? ""))),
-        isWhole,
-      })),
-    );
-    this.line(
-      this.style(
-        "dim",
-        lineOf(
-          columns.map(({ title }) => title),
-          widths,
-        ),
-      ),
-    );
+  #writeTable<Row>(rows: readonly Row[], all: readonly Column<Row>[]): void {
+    const measured = all.map((column) => {
+      const cells = rows.map((row) => oneLine(column.text?.(row) ?? String(column.value(row) ?? "")));
+      return { column, cells, width: Math.max(column.title.length, ...cells.map((cell) => widthOf(cell))) };
+    });
+    const shown = columnsWithin(this.width, measured);
+    const widths = widthsWithin(this.width, shown);
+    const titles = shown.map(({ column }) => column.title);
+    this.line(this.style("dim", fitted(titles, widths).join(GAP)));
     for (const [index, row] of rows.entries()) {
-      const fitted = (cells[index] ?? []).map((cell, at) => fit(cell, widths[at] ?? 0, at === last));
-      this.line(
-        fitted
-          .map((cell, at) => this.style(columns[at]?.style?.(row), cell))
-          .join(GAP)
-          .trimEnd(),
+      const texts = fitted(
+        shown.map(({ cells }) => cells[index] ?? ""),
+        widths,
       );
+      const styled = texts.map((text, at) => this.style(shown[at]?.column.style?.(row), text));
+      this.line(styled.join(GAP).trimEnd());
     }
   }
 }
 
-function lineOf(cells: readonly string[], widths: readonly number[]): string {
-  return cells.map((cell, index) => fit(cell, widths[index] ?? 0, index === widths.length - 1)).join(GAP);
+/** A column, and the widest of its cells. */
+interface Measured {
+  readonly column: { readonly isWhole?: boolean };
+  readonly width: number;
+}
+
+const gapsOf = (columns: readonly unknown[]) => GAP.length * (columns.length - 1);
+
+/**
+ * The columns that fit beside each other when they are cut. On a narrow terminal, the ones before the last are left out
+ * first, because the first columns name a row and the last says what it is.
+ */
+function columnsWithin<Column extends Measured>(
+  width: number,
+  columns: readonly Column[],
+): readonly Column[] {
+  const shown = [...columns];
+  const least = () =>
+    shown.reduce((sum, { column, width: own }) => sum + (column.isWhole ? own : Math.min(own, CUT_MIN)), 0);
+  while (shown.length > 1 && least() + gapsOf(shown) > width) {
+    const cuttable = [...shown.keys()].filter((index) => shown[index]?.column.isWhole !== true);
+    shown.splice(cuttable.at(-2) ?? cuttable.at(-1) ?? shown.length - 1, 1);
+  }
+  return shown;
+}
+
+/** Cuts the cells of a row, or fills them. */
+function fitted(cells: readonly string[], widths: readonly number[]): readonly string[] {
+  return cells.map((cell, index) => fit(cell, widths[index] ?? 0, index === cells.length - 1));
 }
 
 /** The widths of columns. The widest ones that may be cut are, until all fit or none can be cut further. */
-function widthsWithin(
-  room: number,
-  columns: readonly { readonly width: number; readonly isWhole: boolean }[],
-): readonly number[] {
+function widthsWithin(room: number, columns: readonly Measured[]): readonly number[] {
   const widths = columns.map(({ width }) => width);
-  const canBeCut = (index: number) => columns[index]?.isWhole === false;
-  for (let excess = widths.reduce((sum, width) => sum + width, 0) - room; excess > 0; excess -= 1) {
+  const canBeCut = (index: number) => columns[index]?.column.isWhole !== true;
+  const sum = widths.reduce((before, width) => before + width, gapsOf(columns));
+  for (let excess = sum - room; excess > 0; excess -= 1) {
     const widest = Math.max(CUT_MIN, ...widths.filter((_, index) => canBeCut(index)));
     const index = widths.findLastIndex((width, at) => canBeCut(at) && width === widest);
     if (widest === CUT_MIN || index < 0) {
@@ -215,9 +235,9 @@ export function cutText(text: string, width: number): string {
 }
 
 /** JSON without characters that would control the terminal. */
-function jsonText(value: unknown, indent?: number): string {
+function printable(json: string): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value, null, indent).replaceAll(CONTROL, escaped);
+  return json.replaceAll(CONTROL, escaped);
 }
 
 function pick(value: unknown, members: readonly string[]): unknown {
@@ -228,15 +248,6 @@ function pick(value: unknown, members: readonly string[]): unknown {
     return value;
   }
   return Object.fromEntries(members.map((name) => [name, (value as Record<string, unknown>)[name] ?? null]));
-}
-
-function evaluate(expression: string, value: unknown): readonly unknown[] {
-  try {
-    return Array.from(compile(expression)(value));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`The jq expression failed: ${oneLine(reason)}`);
-  }
 }
 
 /** How long ago a time is, for people: `3m ago`. */

@@ -31,6 +31,8 @@ export const DEFAULT_NAMES = ["agent", "environment", "model"] as const;
 export type DefaultName = (typeof DEFAULT_NAMES)[number];
 
 export const LOCAL_URL = "http://127.0.0.1:8787";
+/** The variable of the public command line. */
+export const FORMER_VARIABLE = "WARP_API_KEY";
 const EMPTY: Stored = { contexts: {}, defaults: {}, lastRuns: {} };
 
 /** The contexts, defaults and last runs of this user: a file that only the user can read. */
@@ -99,6 +101,10 @@ export class Settings {
     const local = await this.#localKey(url);
     if (local !== undefined) {
       return local;
+    }
+    if (url !== undefined && this.#env.WARP_API_KEY) {
+      // Only for an address that the user has named: the key may belong to another service.
+      return { url, apiKey: this.#env.WARP_API_KEY, origin: FORMER_VARIABLE };
     }
     throw notSignedIn(url, Object.keys(contexts));
   }

@@ -1,20 +1,12 @@
-import { emitKeypressEvents } from "node:readline";
-import { type Errand, type RunEvent, type RunItem, type StreamReset, withHiddenShown } from "@errand/client";
+import { createInterface } from "node:readline";
+import type { Errand, RunItem } from "@errand/client";
 import { type Command, Option } from "commander";
-import { askChoice, askConfirm, askText } from "./ask.ts";
 import type { Cli } from "./cli.ts";
-import { ENDED, EventText, outcomeText } from "./event-text.ts";
+import { EventText, outcomeText } from "./event-text.ts";
 import { CliError, EXIT, Exit, exitCodeOfRun } from "./failure.ts";
 import { keepLastRun } from "./find-run.ts";
-import { cutText, type Output, parseDuration, safeText } from "./output.ts";
-
-export interface WatchOptions {
-  /** Questions of the agent are asked at once, if there is a terminal. */
-  readonly asks?: boolean;
-  /** Begins with the last events, at most this many. */
-  readonly tail?: number;
-  readonly after?: number;
-}
+import { detachedText, LiveScreen, LOST, RECONNECTS, type WatchOptions } from "./live-screen.ts";
+import { parseDuration, safeText } from "./output.ts";
 
 /** How a command shows a run until its end. */
 export interface EndOptions {
@@ -23,15 +15,9 @@ export interface EndOptions {
   readonly waitBlocked?: boolean;
   /** Milliseconds. */
   readonly timeout?: number;
+  /** The file with the schema that the answer matches: as JSON, only the value that matches is written. */
+  readonly outputSchema?: string;
 }
-
-const FRAMES = Array.from("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏");
-const FRAME_MS = 100;
-/** While the server restarts, the command tries again, with pauses of up to 8 s. */
-const RECONNECTS = 60;
-const KEYS = "q detach · c cancel · a answer · f follow up";
-const LOST = "The connection to the server is lost. Trying again …";
-const ERASE_LINE = "\r\u001b[2K";
 
 /** Adds the options by which a command shows a run until its end. */
 export function withEndOptions(command: Command): Command {
@@ -55,7 +41,7 @@ export function withEndOptions(command: Command): Command {
 export async function followOrWait(
   cli: Cli,
   runId: string,
-  { follow, timeout, wait, waitBlocked }: EndOptions,
+  { follow, outputSchema, timeout, wait, waitBlocked }: EndOptions,
   after?: number,
 ): Promise<void> {
   if (follow === true) {
@@ -68,8 +54,13 @@ export async function followOrWait(
       cli.output.note(cli.output.style("dim", `Waiting for run ${runId} …`));
     }
     const run = await waitForRun(cli, runId, { timeoutMs: timeout, untilBlocked: waitBlocked !== true });
-    if (cli.output.isJson) {
+    if (cli.output.isJson && outputSchema === undefined) {
       cli.output.json(run);
+    } else if (cli.output.isJson) {
+      // Without a value that matches, there is only the reason, which is no result.
+      if (run.result?.data !== undefined) {
+        cli.output.json(run.result.data);
+      }
     } else if (run.result !== undefined) {
       cli.output.line(safeText(run.result.text).trimEnd());
     }
@@ -88,11 +79,6 @@ export async function watchRun(cli: Cli, runId: string, options: WatchOptions = 
   throw new Exit(exitCodeOfRun(run));
 }
 
-/** What to do with a run that continues without this terminal. */
-export function detachedText(runId: string): string {
-  return `The run continues. Watch it: errand watch ${runId}\nCancel it: errand cancel ${runId}`;
-}
-
 function noteLoss({ output }: Cli): (isConnected: boolean) => void {
   return (isConnected) => {
     if (!isConnected) {
@@ -107,6 +93,7 @@ async function printEvents(cli: Cli, client: Errand, runId: string, options: Wat
   const stop = new AbortController();
   const detach = () => stop.abort();
   process.once("SIGINT", detach);
+  const input = options.types === true ? sendLines(cli, client, runId) : undefined;
   try {
     for await (const event of client.runs.events(
       runId,
@@ -122,204 +109,31 @@ async function printEvents(cli: Cli, client: Errand, runId: string, options: Wat
   } catch (error) {
     if (stop.signal.aborted) {
       cli.output.write(text.endLine());
-      cli.output.note(detachedText(runId));
+      cli.output.note(detachedText(runId, options.types === true ? "attach" : "watch"));
       throw new Exit(EXIT.interrupted);
     }
     throw error;
   } finally {
     process.off("SIGINT", detach);
+    input?.close();
   }
   cli.output.write(text.endLine());
   return client.runs.retrieve(runId);
 }
 
-/** The events of a run on a terminal: text that scrolls, and below it a line that says what happens now. */
-class LiveScreen {
-  readonly #client: Errand;
-  readonly #options: WatchOptions;
-  readonly #output: Output;
-  readonly #runId: string;
-  readonly #text: EventText;
-  readonly #stop = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  #frame = 0;
-  /** The status line is below the text. It is absent within a line of the agent and while a question is asked. */
-  #hasStatus = false;
-  #isAsking = false;
-  #isConnected = true;
-  #isWithinLine = false;
-  #work: Promise<void> = Promise.resolve();
-  #askedPermission: string | undefined;
-  #failure: unknown;
-
-  constructor(cli: Cli, client: Errand, runId: string, options: WatchOptions) {
-    this.#client = client;
-    this.#output = cli.output;
-    this.#options = options;
-    this.#runId = runId;
-    this.#text = new EventText(cli.output);
-    this.#timer = setInterval(() => this.#drawStatus(), FRAME_MS);
-  }
-
-  async show(): Promise<RunItem> {
-    this.#listenForKeys(true);
-    try {
-      const { after, tail } = this.#options;
-      const events = this.#client.runs.events(
-        this.#runId,
-        { after, tail },
-        {
-          signal: this.#stop.signal,
-          maxReconnects: RECONNECTS,
-          onConnectionChange: (isConnected) => this.#setConnected(isConnected),
-        },
-      );
-      for await (const event of events) {
-        // Text that arrives while a question is asked is shown afterwards.
-        await this.#work;
-        this.#add(event);
-      }
-    } catch (error) {
-      throw this.#failure ?? error;
-    } finally {
-      clearInterval(this.#timer);
-      this.#listenForKeys(false);
-      this.#eraseStatus();
-    }
-    this.#output.write(this.#text.endLine());
-    return this.#client.runs.retrieve(this.#runId);
-  }
-
-  #add(event: RunEvent | StreamReset): void {
-    const text = this.#text.add(event);
-    if (text !== "") {
-      this.#eraseStatus();
-      this.#output.write(text);
-      this.#isWithinLine = !text.endsWith("\n");
-    }
-    this.#drawStatus();
-    if (event.kind === "permission.requested" && this.#options.asks === true) {
-      this.#ask(() => this.#answer());
-    }
-  }
-
-  #setConnected(isConnected: boolean): void {
-    this.#isConnected = isConnected;
-    this.#endLine();
-    this.#drawStatus();
-  }
-
-  #drawStatus(): void {
-    if (this.#isAsking || this.#isWithinLine || ENDED.has(this.#text.state)) {
-      return;
-    }
-    this.#frame = (this.#frame + 1) % FRAMES.length;
-    const text = `${FRAMES[this.#frame]} ${this.#isConnected ? this.#text.activity : LOST}`;
-    const room = this.#output.width - 1;
-    const withKeys = `${text}   ${KEYS}`;
-    const line = cutText(withKeys.length <= room ? withKeys : text, room);
-    this.#output.write(`${ERASE_LINE}${this.#output.style("dim", line)}`);
-    this.#hasStatus = true;
-  }
-
-  #endLine(): void {
-    if (this.#isWithinLine) {
-      this.#output.write(this.#text.endLine());
-      this.#isWithinLine = false;
-    }
-  }
-
-  #eraseStatus(): void {
-    if (this.#hasStatus) {
-      this.#output.write(ERASE_LINE);
-      this.#hasStatus = false;
-    }
-  }
-
-  #listenForKeys(isOn: boolean): void {
-    const { stdin } = process;
-    stdin.setRawMode(isOn);
-    stdin.off("keypress", this.#onKey);
-    if (isOn) {
-      emitKeypressEvents(stdin);
-      stdin.on("keypress", this.#onKey).resume();
-    } else {
-      stdin.pause();
-    }
-  }
-
-  readonly #onKey = (
-    _: string | undefined,
-    { ctrl, name }: { readonly name?: string; readonly ctrl?: boolean },
-  ) => {
-    if (this.#isAsking) {
-      return;
-    }
-    if (name === "q" || (ctrl === true && (name === "c" || name === "d"))) {
-      this.#end(new Exit(name === "q" ? EXIT.ok : EXIT.interrupted));
-      this.#eraseStatus();
-      this.#output.note(detachedText(this.#runId));
-    } else if (name === "c") {
-      this.#ask(() => this.#cancel());
-    } else if (name === "a") {
-      this.#ask(() => this.#answer());
-    } else if (name === "f") {
-      this.#ask(() => this.#followUp());
-    }
-  };
-
-  #end(failure: unknown): void {
-    this.#failure = failure;
-    this.#stop.abort();
-  }
-
-  /** Asks a question. Meanwhile the keys belong to it, and events wait. */
-  #ask(question: () => Promise<void>): void {
-    this.#eraseStatus();
-    this.#endLine();
-    this.#isAsking = true;
-    process.stdin.off("keypress", this.#onKey);
-    this.#work = question()
-      .catch((error: unknown) => {
-        // Escape or Ctrl-C in a question only leaves the question.
-        if (!(error instanceof Exit)) {
-          this.#output.note(
-            this.#output.style("red", error instanceof Error ? error.message : String(error)),
-          );
-        }
-      })
-      .finally(() => {
-        this.#isAsking = false;
-        this.#listenForKeys(true);
-      });
-  }
-
-  async #cancel(): Promise<void> {
-    if (await askConfirm("Cancel the run?")) {
-      await this.#client.runs.cancel(this.#runId);
-    }
-  }
-
-  async #followUp(): Promise<void> {
-    const message = (await askText("Follow-up")).trim();
+/** Sends each line of standard input as a follow-up, one after the other. */
+function sendLines({ output }: Cli, client: Errand, runId: string): { close(): void } {
+  const input = createInterface({ input: process.stdin });
+  let sent: Promise<unknown> = Promise.resolve();
+  input.on("line", (line) => {
+    const message = line.trim();
     if (message !== "") {
-      await this.#client.runs.followUp(this.#runId, { message });
+      sent = sent
+        .then(() => client.runs.followUp(runId, { message }))
+        .catch((error: unknown) => output.note(error instanceof Error ? error.message : String(error)));
     }
-  }
-
-  async #answer(): Promise<void> {
-    const { permission } = await this.#client.runs.retrieve(this.#runId);
-    if (permission === undefined || permission.permission_id === this.#askedPermission) {
-      return;
-    }
-    const choices = permission.options.map(({ name, option_id }) => ({
-      value: option_id,
-      label: withHiddenShown(name),
-    }));
-    const option_id = await askChoice(safeText(withHiddenShown(permission.title)), choices);
-    await this.#client.runs.answer(this.#runId, permission.permission_id, { option_id });
-    this.#askedPermission = permission.permission_id;
-  }
+  });
+  return input;
 }
 
 /** Waits for the end of a run without showing it. Throws when it takes longer than `timeoutMs`. */

@@ -1,10 +1,12 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { startAnsweringServer } from "../../test/support/answering-server.ts";
 import { CliHarness } from "./cli-harness.ts";
 
@@ -15,7 +17,7 @@ const run = promisify(execFile);
 const harness = await CliHarness.start();
 afterAll(() => harness.stop());
 const { endedRun, errand, json, output } = harness;
-const { cli, folder, service } = harness.parts;
+const { cli, folder, gitServer, repositories, service } = harness.parts;
 
 describe("settings of the team", () => {
   test("an environment is created, tested, changed by options and in the editor, and deleted", async () => {
@@ -45,6 +47,97 @@ describe("settings of the team", () => {
     expect((await errand(["run", "say x", "--env", "edited"])).stderr).toContain(
       'There is no environment "edited"',
     );
+  });
+
+  test("an MCP server is created from a file, changed and deleted, and shows no value", async () => {
+    const file = join(folder, "server.json");
+    const config = { url: "https://mcp.example.com/", headers: { authorization: "Bearer s3cret" } };
+    await writeFile(file, JSON.stringify({ config }));
+
+    await output(["mcp-servers", "create", "--name", "files", "--file", file]);
+    await output(["mcp-servers", "edit", "files", "--description", "Reads files"]);
+
+    expect(await output(["mcp-servers", "list"])).toMatch(/^files\t\S+\t\S+\tReads files$/m);
+    expect(await json(["mcp-servers", "get", "files"])).toMatchObject({
+      config: { ...config, headers: { authorization: "[redacted]" } },
+    });
+    await output(["mcp-servers", "delete", "files", "--yes"]);
+    expect((await errand(["mcp-servers", "get", "files"])).code).toBe(2);
+  });
+
+  test("a name that two environments have is refused with their ids", async () => {
+    const first = await json(["environments", "create", "--name", "same name"]);
+    const second = await json(["environments", "create", "--name", "same name"]);
+
+    for (const args of [
+      ["environments", "get", "same name"],
+      ["run", "say x", "--env", "same name"],
+    ]) {
+      const { code, stderr } = await errand(args);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining('There are 2 environments with the name "same name".'),
+      ]);
+      expect([stderr.includes(first.uid), stderr.includes(second.uid)]).toEqual([true, true]);
+    }
+    for (const { uid } of [first, second]) {
+      await output(["environments", "delete", uid, "--yes"]);
+    }
+  });
+
+  test("a name that two named agents have is refused by run with their ids", async () => {
+    const first = await json(["agents", "create", "--name", "same agent"]);
+    const second = await json(["agents", "create", "--name", "same agent"]);
+
+    const { code, stderr } = await errand(["run", "say x", "--agent", "same agent"]);
+
+    expect([code, stderr]).toEqual([2, expect.stringContaining('2 agents with the name "same agent".')]);
+    expect([stderr.includes(first.uid), stderr.includes(second.uid)]).toEqual([true, true]);
+    for (const { uid } of [first, second]) {
+      await output(["agents", "delete", uid, "--yes"]);
+    }
+  });
+
+  test("skills are listed although one repository cannot be read", async () => {
+    await repositories.commit("acme/skilled", {
+      ".agents/skills/deploy/SKILL.md": "---\nname: deploy\ndescription: Deploys\n---\nDeploy.\n",
+    });
+    gitServer.intercept = ({ url = "" }, response) => {
+      const isBroken = url.startsWith("/acme/widgets");
+      if (isBroken) {
+        response.writeHead(503).end();
+      }
+      return isBroken;
+    };
+    const { uid } = await json([
+      "environments",
+      "create",
+      ...["--name", "half", "--repo", "acme/widgets", "--repo", "acme/skilled"],
+    ]);
+
+    const list = await output(["skills", "list"]);
+    gitServer.intercept = () => false;
+    await output(["environments", "delete", uid, "--yes"]);
+
+    expect(list).toMatch(/^deploy\tacme\/skilled:\S+\tDeploys\n$/);
+  });
+
+  test("a server that is no Errand is named as such", async () => {
+    const other = createServer((_, response) =>
+      response.setHeader("content-type", "application/json").end("{}"),
+    );
+    await once(other.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void other.close());
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+
+    for (const args of [["whoami"], ["runs", "list"], ["environments", "list"], ["status"]]) {
+      const { code, stderr } = await errand(args, { env: { ERRAND_URL: url } });
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(/did not answer GET \S+ as an Errand server does/),
+      ]);
+      expect(stderr).toContain(`Check the address ${url}`);
+    }
   });
 
   test("a secret is set from standard input and never shown", async () => {
@@ -123,7 +216,7 @@ describe("settings of the team", () => {
   test("skills, models and the agents of the catalogue are listed, and an agent is tested", async () => {
     expect(await output(["skills", "list"])).toBe("");
     expect((await errand(["skills", "list", "--debug"])).stderr).toMatch(/^> GET \S+\/agent\n/);
-    expect(await output(["models"])).toBe("demo\tNo model\tErrand\tdefault\n");
+    expect(await output(["models"])).toBe("demo\tNo model\tUNKNOWN\tdefault\n");
     expect(await output(["catalogue", "list"])).toMatch(/^demo\t.*\tyes\tdefault\t/m);
     expect(await output(["catalogue", "test", "demo"])).toMatch(/^Run .+ succeeded/);
   });
@@ -228,6 +321,7 @@ describe("the program", () => {
     [["agent", "run-cloud", "say x", "--prompt", "say y"], "There are two prompts"],
     [["agent", "run-cloud", "-p", "say x", "-f", "/nowhere.json"], "The file cannot be read"],
     [["run"], "A prompt is missing"],
+    [["run", "-"], "The prompt on standard input is empty"],
     [["run", "say x", "--budget", "much"], '"much" is not a budget'],
     [["run", "say x", "--timeout", "5"], '"5" is not a duration'],
     [["run", "say x", "--pr", "draft", "--no-repo"], "--pr and --ref need a repository"],
@@ -272,6 +366,19 @@ describe("the program", () => {
     expect(code).toBe(1);
     expect(stderr).toBe(
       `errand: The response has the status 404 and the type text/html.\n→ Check the address ${other.url}, and that the server runs.\n`,
+    );
+  });
+
+  test("a proxy that refuses a large body is named, with what to do", async () => {
+    const other = await startAnsweringServer();
+    other.answer = (response) => response.writeHead(413, { "content-type": "text/html" }).end("<p>413</p>");
+
+    const { code, stderr } = await errand(["run", "do it"], { env: { ERRAND_URL: other.url } });
+    await other.stop();
+
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^errand: A proxy before the server refuses bodies of this size\.\n→ Send less at once, or ask the operator/,
     );
   });
 
@@ -324,33 +431,15 @@ describe("the program", () => {
     expect(stdout).toMatch(/ERRAND-REPORT\.md[\s\S]*Sent\. The run is queued\.\n[\s\S]*state\tCANCELLED\n/);
   });
 
-  test("bash completes commands, options and values", async () => {
-    const script = await output(["completion", "bash"]);
-    const complete = async (...words: readonly string[]) =>
-      (await cli.call(["__complete", "--", ...words])).stdout.trim().split("\n");
-
-    expect(script).toContain("complete -o default -F _errand errand");
-    expect(await complete("ru")).toEqual(["run", "runs"]);
-    expect(await complete("runs", "l")).toEqual(["list"]);
-    expect(await complete("run", "--mo")).toEqual(["--model", "--mode"]);
-    expect(await complete("watch", "@")).toEqual(["@last"]);
-    expect(await complete("completion", "")).toEqual(["bash", "zsh"]);
-    expect(await complete("run", "--pr", "")).toEqual(["draft", "ready"]);
-    expect(await complete("run", "--attach", "")).toEqual([""]);
-    const { stdout } = await run(
-      "bash",
-      ["-c", `${script}\nCOMP_WORDS=(errand sch); COMP_CWORD=1; _errand; echo "\${COMPREPLY[@]}"`],
-      {
-        env: { ...cli.env, PATH: `${join(cli.program, "..")}:${cli.env.PATH}` },
-      },
-    );
-    expect(stdout).toBe("schedules\n");
-  });
-
   test("every command is called by these tests", async () => {
     const files = (await readdir(import.meta.dirname)).filter((name) => name.endsWith(".test.ts"));
     const tests = await Promise.all(files.map((name) => readFile(join(import.meta.dirname, name), "utf8")));
-    const isCalled = (name: string) => new RegExp(`"${name.split(" ").join('",\\s*"')}"`).test(tests.join());
+    const text = tests.join();
+    // A table calls these for each group.
+    const isOfTable = (group = "", verb = "") =>
+      text.includes(`group: "${group}"`) && ["list", "get", "create", "edit", "delete"].includes(verb);
+    const isCalled = (name: string) =>
+      new RegExp(`"${name.split(" ").join('",\\s*"')}"`).test(text) || isOfTable(...name.split(" "));
     const groups = await commandsIn(["--help"]);
     const all: string[] = [];
     for (const name of groups) {
@@ -358,8 +447,15 @@ describe("the program", () => {
       all.push(...(below.length === 0 ? [name] : below.map((own) => `${name} ${own}`)));
     }
 
-    expect(all.length).toBeGreaterThan(40);
+    expect(all.length).toBeGreaterThan(90);
     expect(all.filter((name) => !isCalled(name))).toEqual([]);
+    const guide = await readFile(join(import.meta.dirname, "../../docs/guides/command-line.md"), "utf8");
+    const rows = new Map(
+      Array.from(guide.matchAll(/^\| `errand ([a-z-]+)` +\| (.*) \|$/gm), ([, name, row]) => [name, row]),
+    );
+    const isInGuide = ([group, verb]: readonly string[]) =>
+      rows.has(group) && (verb === undefined || (rows.get(group) ?? "").includes(`\`${verb}\``));
+    expect(all.filter((name) => !isInGuide(name.split(" ")))).toEqual([]);
   });
 });
 
@@ -371,6 +467,6 @@ async function commandsIn(args: readonly string[]): Promise<readonly string[]> {
     .split(/^(?=\S.*:$)/m)
     .filter((section) => /^(Commands|Runs|Settings of the team|Server and account):/.test(section));
   return sections.flatMap((section) =>
-    Array.from(section.matchAll(/^ {2}(?!help)([a-z]+)/gm), ([, name = ""]) => name),
+    Array.from(section.matchAll(/^ {2}(?!help)([a-z-]+)/gm), ([, name = ""]) => name),
   );
 }

@@ -16,6 +16,22 @@ const { endedRun, errand, json, output } = harness;
 const { folder, github, gitServer } = harness.parts;
 
 describe("runs", () => {
+  test("the data of an answer is written alone, and without data nothing is", async () => {
+    const schema = join(folder, "risk.json");
+    const impossible = join(folder, "impossible.json");
+    await writeFile(schema, '{ "type": "object", "properties": { "risk": { "enum": ["low", "high"] } } }');
+    await writeFile(impossible, '{ "type": "string", "pattern": "^x$" }');
+    const rate = (file: string) =>
+      errand(["run", "Rate it", "--no-repo", "--output-schema", file, "--wait", "--json"]);
+
+    const rated = await rate(schema);
+    const failed = await rate(impossible);
+
+    expect([rated.code, JSON.parse(rated.stdout)]).toEqual([0, { risk: "low" }]);
+    expect([failed.code, failed.stdout]).toEqual([1, ""]);
+    expect(failed.stderr).toContain("does not match output_schema");
+  });
+
   test("a run is started with all options, and its id, state and address are printed", async () => {
     const image = join(folder, "pixel.png");
     await writeFile(image, Buffer.from("iVBORw0KGgo=", "base64"));
@@ -156,6 +172,22 @@ describe("runs", () => {
     await output(["cancel", "@last"]);
   });
 
+  test("an interrupted run is paused until a follow-up comes", async () => {
+    const { run_id } = await json(["run", "sleep 600"]);
+    const stateOf = async () => (await json(["runs", "get", run_id])).state;
+    await expect.poll(stateOf, { timeout: 30_000 }).toBe("INPROGRESS");
+
+    const said = await output(["interrupt", run_id]);
+    await expect.poll(stateOf, { timeout: 30_000 }).toBe("BLOCKED");
+    const again = await errand(["interrupt", run_id]);
+    await output(["cancel", run_id]);
+    const late = await errand(["interrupt", run_id]);
+
+    expect(said).toContain(`errand send ${run_id}`);
+    expect([again.code, late.code]).toEqual([0, 1]);
+    expect(late.stderr).toContain("There is no turn to interrupt");
+  });
+
   test("a cancelled run ends --wait with 3, and the wait can be interrupted", async () => {
     const id = (await output(["run", "sleep 600"])).split("\t")[0] ?? "";
 
@@ -279,6 +311,19 @@ describe("steering", () => {
 
     expect([sent.code, sent.stdout]).toEqual([0, expect.stringMatching(/^» say after\nafter\n$/)]);
     expect(piped).toBe("Sent. The run is queued.\n");
+  });
+
+  test("a follow-up is sent with a file, which the agent reads", async () => {
+    const id = await endedRun("say first");
+    const notes = join(folder, "for-the-next-turn.md");
+    await writeFile(notes, "# Said by a file\n");
+
+    const words = "shell test -f \"$(find . -name 'for-the-next-turn.md')\"";
+    const sent = await errand(["send", id, words, "--attach", notes, "--wait"]);
+    const missing = await errand(["send", id, "say more", "--attach", join(folder, "nothing.md")]);
+
+    expect([sent.code, sent.stdout]).toEqual([0, "The command ended with exit code 0.\n"]);
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining("nothing.md")]);
   });
 
   test("--wait prints the answer to a follow-up, and that of a repeated run", async () => {

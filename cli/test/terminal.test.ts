@@ -93,6 +93,20 @@ test("on a narrow terminal, a run takes one line and its id is whole", async () 
     .toMatch(/^RUN .+\nSHORT-ID {2}succeeded {2}.+ {2}cli +say.*…$/);
 });
 
+test.each([40, 24])("at %i columns, columns are left out and no row is wrapped", async (columns) => {
+  await cli.call(["run", "say a long text about very narrow terminals", "--wait"], { env: env() });
+  const list = cli.terminal(["runs", "list", "-q", "very narrow", "-L", "1"], { env: env(), columns });
+
+  expect(await list.ended()).toBe(0);
+  await expect
+    .poll(() => normalized(list.screen), POLL)
+    .toMatch(
+      columns === 40
+        ? /^RUN +STATE +CREAT… {2}TITLE\nSHORT-ID {2}succeeded {2}\S+ ago.* {2}say a…$/
+        : /^RUN +STATE\nSHORT-ID {2}succeeded$/,
+    );
+});
+
 test("without colors, no escape sequence is written to the terminal", async () => {
   const list = cli.terminal(["runs", "list"], { env: { ...env(), NO_COLOR: "1" } });
 
@@ -155,15 +169,47 @@ test.each([
 ])("the key %j detaches and says how to watch or cancel the run", async (key, code) => {
   const id = await startRun("sleep 600");
   const watch = terminal("watch", id);
-  await watch.waitForText(/q detach/);
+  // The agent is within a line, and what it does is below.
+  await watch.waitForText(/I sleep for 600 s\.\n. working.* q detach/);
 
   watch.type(key);
 
   expect(await watch.ended()).toBe(code);
   await expect
     .poll(() => watch.screen, POLL)
-    .toContain(`The run continues. Watch it: errand watch ${id}\nCancel it: errand cancel ${id}`);
+    .toContain(
+      `I sleep for 600 s.\nThe run continues. Watch it: errand watch ${id}\nCancel it: errand cancel ${id}`,
+    );
   await cli.call(["cancel", id], { env: env() });
+});
+
+test("attach shows a run from its beginning, sends what is typed, and says how to come back", async () => {
+  const id = await startRun("say first; sleep 600");
+  const attached = terminal("attach", id);
+  await attached.waitForText(/first\n[\s\S]*\n. working.* write a follow-up · Ctrl-C detach/);
+
+  attached.type("say typet\u007fd \u001b[A");
+  await attached.waitForText(/^> say typed$/m);
+  attached.type("\r");
+  await attached.waitForText(/^» say typed$/m);
+  attached.type("\u0003");
+
+  expect(await attached.ended()).toBe(130);
+  await expect
+    .poll(() => attached.screen, POLL)
+    .toContain(`The run continues. Come back: errand attach ${id}\nCancel it: errand cancel ${id}`);
+  await cli.call(["cancel", id], { env: env() });
+});
+
+test("attach without a terminal sends the lines of standard input, and can leave out what was before", async () => {
+  const asking = await cli.call(["run", "ask; say goodbye", "--ask", "--wait"], { env: env() });
+  expect(asking.code).toBe(5);
+
+  const attached = await cli.call(["attach", "@last"], { env: env(), input: "\nyes\n" });
+  const later = await cli.call(["attach", "@last", "--from-now"], { env: env() });
+
+  expect([attached.code, attached.stdout]).toEqual([0, expect.stringContaining("goodbye")]);
+  expect([later.code, later.stdout]).toEqual([0, ""]);
 });
 
 test("a run is watched through a restart of the server, and nothing is lost or shown twice", async () => {

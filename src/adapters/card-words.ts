@@ -1,7 +1,7 @@
 import { checksText } from "../core/model/repositories/pull-request-status.ts";
 import type { PlanStep } from "../core/model/runs/run.ts";
 import type { RunState } from "../core/model/runs/states.ts";
-import type { LandedWork, RunCard } from "../core/model/threads/notice.ts";
+import type { CardApproval, LandedWork, RunCard } from "../core/model/threads/notice.ts";
 
 const MAX_PLAN_STEPS = 12;
 const PLAN_MARKS: Readonly<Record<string, string>> = { completed: "✓", in_progress: "▸" };
@@ -26,8 +26,48 @@ export const STATE_WORDS = {
   CANCELLED: "Cancelled",
 } as const satisfies Readonly<Record<RunState, string>>;
 
+/** In place of the state while a person is to write what to do next. */
+export const PAUSED = "Paused";
+
+type StateOfCard = Pick<RunCard, "isPaused" | "question" | "shortfall" | "state">;
+
+/** A run that waits for approval has no question. */
+export function isUnapproved({ isPaused, question, state }: StateOfCard): boolean {
+  return state === "BLOCKED" && question === undefined && isPaused !== true;
+}
+
+/** The state, or what a card says in its place. */
+export function stateWords(
+  card: StateOfCard,
+  words: Readonly<Record<RunState, string>> = STATE_WORDS,
+): string {
+  const { isPaused, shortfall, state } = card;
+  if (isUnapproved(card)) {
+    return UNAPPROVED;
+  }
+  return isPaused === true ? PAUSED : (shortfall ?? words[state]);
+}
+
 /** In place of the state while the run or a follow-up is not approved. */
 export const UNAPPROVED = "Waiting for approval";
+
+/** The status of a run that waits for approval begins with these words, which the state of its card says already. */
+const SAYS_UNAPPROVED = /^Waits for approval\.\s*/;
+
+/** What a card says beside its state. */
+export function messageOf(card: Pick<RunCard, "message"> & StateOfCard): string | undefined {
+  const { message = "" } = card;
+  const words = isUnapproved(card) ? message.replace(SAYS_UNAPPROVED, "") : message;
+  return words === "" ? undefined : words;
+}
+
+/** Stands above the words that are to be approved, or in their place. */
+export function approvalHeading({ isFollowUp, text }: CardApproval): string {
+  if (text === undefined) {
+    return "A private follow-up waits for approval.";
+  }
+  return isFollowUp ? "This follow-up waits for approval:" : "The request:";
+}
 
 /**
  * The turn, its time and the cost of the run: `turn 2`, `3 min 5 s`, `$0.12`. The card of a turn that lasts is written

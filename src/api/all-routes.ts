@@ -7,8 +7,11 @@ import { type AuthDeps, addAuthentication } from "./auth/authentication.ts";
 import { SessionCookies } from "./auth/cookies.ts";
 import { ApiKeyCache, SignInCache } from "./auth/credential-caches.ts";
 import { Guests } from "./auth/guests.ts";
+import { OpenStreams } from "./events/open-streams.ts";
+import { nameLocations } from "./http/answer-headers.ts";
 import { limitsOf } from "./http/api-limits.ts";
 import { compressAnswers } from "./http/compression.ts";
+import { refuseUnusedConditions, tagAnswers } from "./http/entity-tags.ts";
 import { nameIgnored } from "./http/ignored-members.ts";
 import { readJsonBodies } from "./http/json-body.ts";
 import { structureQueries } from "./http/query.ts";
@@ -16,6 +19,7 @@ import { createRateLimit, type RateLimit } from "./http/rate-limit.ts";
 import { ResponseMemory } from "./http/response-memory.ts";
 import { openapiRoute } from "./openapi/openapi.ts";
 import { referencePage } from "./openapi/reference-page.ts";
+import { createAppPages } from "./pages/create-app-pages.ts";
 import { devicePages } from "./pages/device-pages.ts";
 import { problemPages } from "./pages/error-page.ts";
 import { installPages } from "./pages/install-pages.ts";
@@ -23,6 +27,7 @@ import { pageRoutes } from "./pages/page-routes.ts";
 import { providerPages } from "./pages/provider-pages.ts";
 import { signInLinkPages } from "./pages/sign-in-link-pages.ts";
 import { signInRoutes } from "./pages/sign-in-routes.ts";
+import { pageCollections } from "./routes/collection-pages.ts";
 import { Idempotency } from "./routes/idempotency.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { serverProofRoutes } from "./routes/server-proof.ts";
@@ -33,6 +38,7 @@ export { addOpenapi } from "./openapi/openapi.ts";
 export async function addRoutes(app: FastifyInstance, deps: ApiDeps): Promise<void> {
   const auth = authDeps(deps);
   app.addHook("onClose", async () => auth.keys.close());
+  tagAnswers(app);
   compressAnswers(app);
   await app.register(cookie);
   await app.register(openapiRoute);
@@ -47,6 +53,7 @@ export async function addRoutes(app: FastifyInstance, deps: ApiDeps): Promise<vo
   await app.register(signInRoutes(deps, auth));
   await app.register(providerPages(deps, auth));
   await app.register(installPages(deps, auth));
+  await app.register(createAppPages(deps, auth));
   await app.register(signInLinkPages(deps, auth));
   await app.register(devicePages(deps, auth));
   await app.register(pageRoutes(deps, auth));
@@ -68,18 +75,25 @@ function authDeps(deps: ApiDeps): AuthDeps {
 
 function api(deps: ApiDeps, auth: AuthDeps, limit: RateLimit): (app: FastifyInstance) => Promise<void> {
   const idempotency = new Idempotency(deps);
-  const memory = new ResponseMemory(limitsOf(deps.limits).unreadResponses);
+  const limits = limitsOf(deps.limits);
+  const memory = new ResponseMemory(limits.unreadResponses);
+  const streams = new OpenStreams(limits);
   return async (app) => {
     readJsonBodies(app);
     nameIgnored(app);
     structureQueries(app);
     addAuthentication(app, auth, limit);
+    refuseUnusedConditions(app);
+    nameLocations(app);
+    pageCollections(app, deps.sessionSecret);
     memory.watch(app);
-    app.addHook("onRequest", async (_request, reply) => {
+    app.addHook("onRequest", (_request, reply, done) => {
       reply.header("cache-control", "no-store");
+      done();
     });
+    app.addHook("preClose", async () => streams.endAll());
     for (const routes of apiRoutes) {
-      await app.register(routes({ ...deps, memory }, idempotency));
+      await app.register(routes({ ...deps, memory, streams }, idempotency));
     }
   };
 }

@@ -5,16 +5,20 @@ import type { SecretBox } from "../core/basics/crypto.ts";
 import type { InstallationGuide } from "../core/model/people/installation.ts";
 import type { NextDue } from "../core/model/schedules/schedule.ts";
 import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
+import type { AppCreator } from "../core/ports/app-creator.ts";
 import type { AppInstaller } from "../core/ports/app-installer.ts";
+import type { AppManager } from "../core/ports/app-manager.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { PubSub } from "../core/ports/pubsub.ts";
 import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
+import type { AdapterSettings } from "../core/ports/stores/adapter-settings.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
 import type { WebhookClient } from "../core/ports/webhook-client.ts";
 import type { WorkflowTokens } from "../core/ports/workflow-tokens.ts";
 import type { PullRequestReader } from "../core/requests/pull-request-reader.ts";
 import type { RunService } from "../core/requests/run-service.ts";
 import type { SkillCatalogue } from "../core/requests/skills/skill-catalogue.ts";
+import type { StandingOnPlatforms } from "../core/requests/standing-on-platforms.ts";
 import type { Capacity } from "../core/upkeep/capacity.ts";
 import type { Doctor } from "../core/upkeep/doctor.ts";
 import type { StoredBytes } from "../core/upkeep/stored-bytes.ts";
@@ -28,6 +32,7 @@ export interface ApiDeps {
   readonly skills: Pick<SkillCatalogue, "list">;
   readonly catalogue: AgentCatalogueView;
   readonly doctor: Pick<Doctor, "examine">;
+  readonly adapterSettings: AdapterSettings;
   readonly installationGuides: () => Promise<readonly InstallationGuide[]>;
   readonly storage: Storage;
   /** As measured in the last minute. */
@@ -35,8 +40,11 @@ export interface ApiDeps {
   readonly capacity: Pick<Capacity, "look">;
   readonly principals: Pick<PrincipalCache, "getMany" | "listTeam">;
   readonly pullRequests: Pick<PullRequestReader, "refresh">;
+  readonly standing: Pick<StandingOnPlatforms, "find">;
   readonly blobs: Pick<BlobStore, "put" | "read">;
   readonly secrets: SecretBox;
+  /** The networks from which agents connect, as the operator states them. */
+  readonly egressRanges: readonly string[];
   /** The registries from which workers pull images. */
   readonly imageRegistries: readonly string[];
   readonly webhookClient: Pick<WebhookClient, "problemOf">;
@@ -70,10 +78,16 @@ export interface ApiDeps {
    * trusted.
    */
   readonly trustProxy: number | false;
+  /** The sites whose scripts may use the API. */
+  readonly allowedOrigins: readonly string[];
   /** PEM texts. undefined: a proxy terminates HTTPS, or HTTPS is not used. */
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   /** The platforms whose workspaces an administrator connects in the browser. */
   readonly installers: readonly AppInstaller[];
+  /** The platforms that create and update the app of this server with a token. */
+  readonly appManagers: readonly AppManager[];
+  /** The platforms that create the app of this server in the browser. */
+  readonly appCreators: readonly AppCreator[];
   /** The web routes of the adapters. They parse their own bodies, because signatures cover the raw bytes. */
   readonly adapterRoutes: readonly FastifyPluginAsync[];
   /** The operator's limits. Tests also set the fixed limits. */

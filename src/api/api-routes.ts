@@ -1,21 +1,27 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import type { ApiDeps } from "./api-deps.ts";
 import { eventRoutes } from "./events/event-routes.ts";
+import type { OpenStreams } from "./events/open-streams.ts";
 import type { ResponseMemory } from "./http/response-memory.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
 import { auditRoutes } from "./routes/audit.ts";
-import { cancelRunRoutes, cancelRunsRoutes } from "./routes/cancel-runs.ts";
+import { cancelRunRoutes, cancelRunsRoutes, interruptRoutes } from "./routes/cancel-runs.ts";
 import { changeRunRoutes } from "./routes/change-run.ts";
 import { conversationRoutes } from "./routes/conversations.ts";
 import { createRunRoutes } from "./routes/create-run.ts";
+import { createRunsRoutes } from "./routes/create-runs.ts";
 import { deviceCodeRoutes } from "./routes/device-codes.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
+import { egressRangeRoutes } from "./routes/egress-ranges.ts";
 import { environmentRoutes } from "./routes/environments.ts";
+import { externalReferenceRoutes } from "./routes/external-references.ts";
 import { followUpRoutes } from "./routes/follow-ups.ts";
+import { harnessUsageRoutes } from "./routes/harness-usage.ts";
 import type { Idempotency } from "./routes/idempotency.ts";
 import { identityLinkRoutes } from "./routes/identity-links.ts";
 import { inboxRoutes } from "./routes/inbox.ts";
+import { installationGuideRoutes } from "./routes/installation-guides.ts";
 import { installationRoutes } from "./routes/installations.ts";
 import { keyExchangeRoutes } from "./routes/key-exchange.ts";
 import { keyRoutes } from "./routes/keys.ts";
@@ -48,6 +54,7 @@ import { whoamiRoutes } from "./routes/whoami.ts";
 import { workerRoutes } from "./routes/workers.ts";
 
 interface RouteDeps extends ApiDeps {
+  readonly streams: OpenStreams;
   readonly memory: Pick<ResponseMemory, "counted">;
 }
 
@@ -56,10 +63,12 @@ type Routes = (deps: RouteDeps, idempotency: Idempotency) => FastifyPluginAsyncZ
 /** All routes under `/api/v1`, one entry per resource, in the order of the reference page. */
 export const apiRoutes: readonly Routes[] = [
   createRunRoutes,
+  createRunsRoutes,
   readRunRoutes,
   followUpRoutes,
   cancelRunRoutes,
   cancelRunsRoutes,
+  interruptRoutes,
   changeRunRoutes,
   retryRunRoutes,
   runDecisionRoutes,
@@ -68,6 +77,8 @@ export const apiRoutes: readonly Routes[] = [
   redirectRoutes,
   transcriptRoutes,
   artifactRoutes,
+  externalReferenceRoutes,
+  harnessUsageRoutes,
   runChangesRoutes,
   shareLinkRoutes,
   scheduleRoutes,
@@ -82,6 +93,7 @@ export const apiRoutes: readonly Routes[] = [
   mcpServerRoutes,
   agentRoutes,
   workerRoutes,
+  egressRangeRoutes,
   skillRoutes,
   webhookRoutes,
   webhookDeliveryRoutes,
@@ -95,6 +107,7 @@ export const apiRoutes: readonly Routes[] = [
   namedAgentRoutes,
   teamRoutes,
   identityLinkRoutes,
+  installationGuideRoutes,
   installationRoutes,
   auditRoutes,
   usageRoutes,

@@ -1,8 +1,12 @@
 import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyServerOptions, fastify, LogController } from "fastify";
+import type { z } from "zod";
 import type { ApiDeps } from "./api-deps.ts";
+import { nameVersion } from "./http/answer-headers.ts";
 import { limitsOf } from "./http/api-limits.ts";
+import { expandBodies } from "./http/compressed-bodies.ts";
 import { AnsweredRequests, closeConnectionsOnStop, outliveAcceptErrors } from "./http/connections.ts";
+import { allowOrigins } from "./http/cross-origin.ts";
 import { announceDeprecations } from "./http/deprecation.ts";
 import { answerBrokenRequest, answerErrors } from "./http/error-answers.ts";
 import { addRequestLog, requestIdOf } from "./http/request-log.ts";
@@ -24,6 +28,7 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   const paths = collectPaths(server);
   outliveAcceptErrors(server, deps.log);
   closeConnectionsOnStop(server, deps.draining);
+  expandBodies(server);
   limitRequestMemory(server, limitsOf(deps.limits).unansweredBodies);
   // Loaded only where the routes are served, because they are most of this folder.
   const all = deps.serves === "everything" ? await import("./all-routes.ts") : undefined;
@@ -37,7 +42,9 @@ export async function createServer(deps: ApiDeps): Promise<FastifyInstance> {
   }
   await server.register(async (app) => {
     addRequestLog(app, deps.log);
+    nameVersion(app);
     await addSecurityHeaders(app, deps.publicUrl());
+    allowOrigins(app, deps.allowedOrigins);
     refuseUnusableHeaders(app);
     refuseUnmatched(app, paths);
     announceDeprecations(app);
@@ -81,7 +88,7 @@ function bareServer(deps: ApiDeps): FastifyInstance {
     : fastify({ ...options, http: connections });
   server.setErrorHandler(answer);
   answered.watch(server);
-  server.setValidatorCompiler(compileValidator);
+  server.setValidatorCompiler<z.ZodType>(compileValidator);
   // Responses are typed by the same schemas. Validating each one would turn an unexpected stored value into a 500.
   server.setSerializerCompiler(() => (body) => JSON.stringify(body));
   return server;

@@ -1,5 +1,5 @@
 import { createAgentChooser, defaultAgentName } from "../agents/agent-chooser.ts";
-import { defaultModelFor } from "../agents/agent-models.ts";
+import { defaultModelFor, missingFor } from "../agents/agent-models.ts";
 import { type AgentCatalogue, createCatalogue } from "../agents/catalogue.ts";
 import { createCatalogueView } from "../agents/catalogue-view.ts";
 import { type CompatibleServer, chooseModel, listModels } from "../agents/compatible-models.ts";
@@ -41,6 +41,13 @@ export function compatibleServerOf({ models: { openai } }: Config): {
   readonly compatibleServer?: CompatibleServer;
 } {
   return openai?.isCompatible ? { compatibleServer: openai } : {};
+}
+
+/** What the agent of `ERRAND_AGENT` lacks. Its runs would fail, each for itself. */
+export function findAgentProblem(config: Config, { catalogue, defaultName }: AgentDeps): string | undefined {
+  const agent = catalogue.get(defaultName);
+  const missing = agent && missingFor(agent, config.models);
+  return missing && `Runs of ${defaultName}, the agent of ERRAND_AGENT, fail. ${missing}`;
 }
 
 const NO_LIST =

@@ -5,6 +5,7 @@ import type { SecretBox } from "../core/basics/crypto.ts";
 import type { Log } from "../core/basics/log.ts";
 import type { AdapterFacts } from "../core/ports/adapter-facts.ts";
 import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
+import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
 import { botsCheck } from "../core/upkeep/bots-check.ts";
 import {
@@ -34,13 +35,17 @@ import { systemClock } from "./system.ts";
 
 /** What the checks inspect. */
 export interface DoctorDeps {
-  readonly config: Pick<Config, "dataDir" | "databaseUrl" | "oldSecretKeys" | "sandbox" | "secretKey">;
+  readonly config: Pick<
+    Config,
+    "adapters" | "dataDir" | "databaseUrl" | "oldSecretKeys" | "sandbox" | "secretKey"
+  >;
   readonly publicUrl: () => string;
   readonly adapters: ReadonlyMap<string, Pick<RunningAdapter, "checks" | "socketMode">>;
   readonly catalogueView: AgentCatalogueView;
   readonly database: Database;
   readonly queue: PgBossQueue;
   readonly secrets: Pick<SecretBox, "prefix">;
+  readonly signInProviders: readonly Pick<SignInProvider, "check">[];
   readonly storage: Storage;
   readonly storedBytes: () => Promise<StoredBytes>;
 }
@@ -49,6 +54,7 @@ export interface DoctorDeps {
 export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
   const { adapters, catalogueView, config, database, publicUrl, queue, secrets, storage, storedBytes } =
     bootstrap;
+  const ofSignIns = bootstrap.signInProviders.flatMap(({ check = [] }) => check);
   const names = [...adapters.keys()];
   const countOtherKeys =
     config.oldSecretKeys.length === 0
@@ -62,12 +68,17 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     sandboxCheck(storage),
     environmentImagesCheck(storage, config.sandbox.docker.images.registries),
     agentsCheck(catalogueView),
-    adaptersCheck(names, storage),
+    adaptersCheck(
+      names,
+      storage,
+      config.adapters.flatMap(({ problems }) => problems),
+    ),
     ...Array.from(adapters.values(), ({ socketMode }) => socketMode?.check ?? []).flat(),
     deadNoticesCheck(storage),
     waitingNoticesCheck(storage),
     administratorsCheck(storage),
     suspendedPeopleCheck(storage),
+    ...ofSignIns,
     botsCheck(storage, () => systemClock.now()),
     publicUrlCheck(publicUrl, names),
     pagesCheck(findPagesProblem),

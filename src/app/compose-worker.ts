@@ -19,6 +19,7 @@ import { WaitingAgents } from "../core/work/lease/waiting-agents.ts";
 import { createGateways } from "../gateway/create-gateways.ts";
 import { gatewayVariables } from "../gateway/gateway-variables.ts";
 import { RepositoryClones } from "../git/repository-clones.ts";
+import { createSchemaChecker } from "../json-schema/schema-checker.ts";
 import { Destinations } from "../outgoing/destinations.ts";
 import type { ChosenSandbox } from "../sandboxes/choose-sandbox.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
@@ -128,6 +129,7 @@ function composeMaintenance({ config, logger }: Bootstrap, deps: AppDeps): Maint
     adapters: threadAdapters,
     blobs,
     eventBodyMs: config.eventBodyMs,
+    joins: deps.joins,
     checkpoints: { prune: () => expireCheckpoints(database, config.checkpointsMs) },
     history: { prune: () => pruneHistory(database, config.historyMs) },
     deletedRuns: { prune: () => removeDeletedRuns(config.dataDir, existsIn(storage)) },
@@ -168,6 +170,7 @@ function runDeps(
     secretBox: deps.secrets,
     blobs: files,
     skills: deps.skillLibrary,
+    schemas: createSchemaChecker(),
     pullRequests: deps.pullRequests,
     settings: config.work,
     leaseMs: LEASE_MS,

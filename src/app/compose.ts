@@ -1,16 +1,17 @@
-import { type AdapterDeps, pullRequestsWithToken, type RunningAdapter } from "../adapters/registry.ts";
+import { pullRequestsWithToken, type RunningAdapter } from "../adapters/registry.ts";
 import type { ApiDeps } from "../api/api-deps.ts";
 import { createKeyHasher, type KeyHasher, newToken } from "../api/auth/api-keys.ts";
 import { PrincipalCache } from "../api/auth/principal-cache.ts";
-import type { Config } from "../config/config.ts";
+import { type Config, secretsIn } from "../config/config.ts";
 import type { SecretBox } from "../core/basics/crypto.ts";
 import { defined } from "../core/basics/defined.ts";
-import { newId } from "../core/basics/ids.ts";
 import type { Log } from "../core/basics/log.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { PullRequests } from "../core/ports/pull-requests.ts";
 import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
 import type { SkillLibrary } from "../core/ports/skill-library.ts";
+import type { AdapterSettings } from "../core/ports/stores/adapter-settings.ts";
+import type { AppInstallations } from "../core/ports/stores/app-installations.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
 import type { ThreadAdapter } from "../core/ports/thread-adapter.ts";
 import type { WebhookClient } from "../core/ports/webhook-client.ts";
@@ -19,8 +20,10 @@ import { RequestDefaultsService } from "../core/requests/routing/request-default
 import { RunService } from "../core/requests/run-service.ts";
 import { SkillCatalogue } from "../core/requests/skills/skill-catalogue.ts";
 import { SkillFinder } from "../core/requests/skills/skill-finder.ts";
+import { StandingOnPlatforms } from "../core/requests/standing-on-platforms.ts";
 import { NoticeWriter } from "../core/runs/notice-writer.ts";
 import { InstallationHealth } from "../core/team/people/installation-health.ts";
+import { PrincipalJoins } from "../core/team/people/principal-joins.ts";
 import { runRules } from "../core/team/policies/run-rules.ts";
 import { EnvironmentService } from "../core/team/records/environment-service.ts";
 import { createGitTokens } from "../core/team/records/secret-service.ts";
@@ -48,6 +51,7 @@ import type { KnownSecrets } from "../secrets/redaction.ts";
 import { createSecretBox } from "../secrets/secret-box.ts";
 import { deriveKey } from "../secrets/secret-files.ts";
 import type { ServerProof } from "../secrets/server-proof.ts";
+import { PrismaAdapterSettings } from "../storage/adapter-settings.ts";
 import { PrismaAppInstallations } from "../storage/app-installations.ts";
 import { createPrismaBlobStore } from "../storage/blob-store.ts";
 import { Database } from "../storage/database.ts";
@@ -58,6 +62,7 @@ import { JOB_INSERT } from "../storage/queue/queue-settings.ts";
 import { measureStoredBytes } from "../storage/stored-bytes.ts";
 import { diskIdOf } from "../workspace/disk.ts";
 import { AdapterConnection } from "./adapter-connection.ts";
+import { appCreatorsOf, appManagersOf, createAdapters, guidesOf } from "./compose-adapters.ts";
 import { type AgentDeps, composeAgents } from "./compose-agents.ts";
 import { composeDoctor } from "./compose-doctor.ts";
 import { nextDue } from "./cron.ts";
@@ -88,6 +93,8 @@ export interface AppDeps {
   /** The id of this worker's data directory. */
   readonly disk?: string;
   readonly storage: Storage;
+  readonly adapterSettings: AdapterSettings;
+  readonly appInstallations: AppInstallations;
   readonly hashKey: KeyHasher;
   readonly formerHashers: readonly KeyHasher[];
   readonly secrets: SecretBox;
@@ -105,6 +112,7 @@ export interface AppDeps {
   readonly pullRequestReader: PullRequestReader;
   readonly writer: NoticeWriter;
   readonly runs: RunService;
+  readonly joins: PrincipalJoins;
   readonly inboxProcessor: InboxProcessor;
   readonly outboxDispatcher: OutboxDispatcher;
   readonly repositories: RepositoryMirrors;
@@ -134,7 +142,18 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   return { ...stores, ...requests, ...threads, adapters };
 }
 
-type Stores = Pick<AppDeps, "blobDatabase" | "blobs" | "database" | "disk" | "pubsub" | "queue" | "storage"> &
+type Stores = Pick<
+  AppDeps,
+  | "adapterSettings"
+  | "appInstallations"
+  | "blobDatabase"
+  | "blobs"
+  | "database"
+  | "disk"
+  | "pubsub"
+  | "queue"
+  | "storage"
+> &
   Pick<AppDeps, "formerHashers" | "hashKey" | "secrets">;
 
 /** What keeps everything, and the keys to it. */
@@ -148,7 +167,13 @@ async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
   const disk = await diskOf(config);
   const link = { url, maxConnections: QUEUE_CONNECTIONS, pubsub, log };
   const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
+  const secrets = createSecretBox(fromSecretKeys(bootstrap, "sealing", (key) => key));
   return {
+    adapterSettings: new PrismaAdapterSettings({
+      ...{ database, pubsub, clock, secrets },
+      learn: (values) => bootstrap.knownSecrets.learn(secretsIn(values)),
+    }),
+    appInstallations: new PrismaAppInstallations({ database, pubsub, clock, jobInsert: JOB_INSERT }),
     database,
     blobDatabase,
     blobs: createPrismaBlobStore(blobDatabase, clock),
@@ -156,7 +181,7 @@ async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
     queue: new PgBossQueue({ ...link, ...hostOf(config), ...disk }),
     ...disk,
     storage: createPrismaStorage({ database, pubsub, clock, jobInsert: JOB_INSERT }),
-    secrets: createSecretBox(fromSecretKeys(bootstrap, "sealing", (key) => key)),
+    secrets,
     hashKey,
     formerHashers,
   };
@@ -191,6 +216,7 @@ function composeRequests(bootstrap: Bootstrap, deps: Stores & Pick<AppDeps, "ada
     agents,
     writer,
     runs,
+    joins: new PrincipalJoins({ storage, box: secrets, digest: sha256, log }),
     policies: rules.policies,
     pullRequestReader: new PullRequestReader({ pullRequests: teams.pullRequests, runs, clock, log }),
     repositories,
@@ -207,7 +233,7 @@ function composeThreads(
   deps: Stores & ReturnType<typeof composeRequests> & Pick<AppDeps, "adapters">,
 ) {
   const { logger, publicUrl } = bootstrap;
-  const { adapters, agents, blobs, database, hashKey, policies, runs, storage } = deps;
+  const { adapters, agents, blobs, database, hashKey, joins, policies, runs, storage } = deps;
   const [clock, log] = [systemClock, plainLog(logger)];
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
   const installationHealth = new InstallationHealth({ installations: storage.installations, clock, log });
@@ -231,21 +257,16 @@ function composeThreads(
       changesDefault: bootstrap.config.work.pullRequests,
       gitUrl,
       storage,
+      joins,
       policies,
       pullRequests: deps.pullRequestReader,
       blobs,
       clock,
     }),
     outboxDispatcher: new OutboxDispatcher({ ...common, outbox: storage.outbox }),
-    privateCommands: new PrivateCommands({ ...commands, digest: sha256 }),
-    personViews: new PersonViews({ agents: agents.view, policies, runs, storage }),
+    privateCommands: new PrivateCommands({ ...commands, joins, digest: sha256 }),
+    personViews: new PersonViews({ agents: agents.view, joins, policies, runs, storage }),
   };
-}
-
-/** Its HTTP client is loaded with the first text, because it is a large part of the start-up time. */
-function readerOfTails({ agentAllow }: Pick<Config, "agentAllow">): (url: string) => Promise<string> {
-  const destinations = new Destinations(agentAllow);
-  return async (url) => (await import("../outgoing/tail-reader.ts")).createTailReader({ destinations })(url);
 }
 
 export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
@@ -255,15 +276,17 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     skills: deps.skills,
     catalogue: deps.agents.view,
     doctor: deps.doctor,
-    installationGuides: () =>
-      Promise.all(bootstrap.config.guides.map((guide) => guide(bootstrap.publicUrl()))),
+    adapterSettings: deps.adapterSettings,
+    installationGuides: () => guidesOf(bootstrap),
     storage,
     storedBytes: deps.storedBytes,
     capacity: new Capacity({ ...storage, clock: systemClock }),
     principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),
     pullRequests: deps.pullRequestReader,
+    standing: new StandingOnPlatforms({ adapters: deps.threadAdapters, storage, clock: systemClock }),
     blobs: deps.blobs,
     secrets: deps.secrets,
+    egressRanges: bootstrap.config.egressRanges,
     imageRegistries: bootstrap.config.sandbox.docker.images.registries,
     webhookClient: deps.webhookClient,
     // Its HTTP client is large, and most servers see no token of a workflow.
@@ -284,10 +307,13 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     signInHelp: bootstrap.config.signIn.help,
     serves: bootstrap.config.role === "worker" ? "health" : "everything",
     trustProxy: bootstrap.config.trustProxy,
+    allowedOrigins: bootstrap.config.allowedOrigins,
     limits: bootstrap.config.limits,
     tls: bootstrap.tls,
     ready: async () => (bootstrap.draining?.aborted ? "The process stops." : database.unusable()),
     ...defined({ draining: bootstrap.draining }),
+    appCreators: appCreatorsOf(bootstrap, deps),
+    appManagers: appManagersOf(bootstrap),
     installers: Array.from(deps.adapters.values(), ({ installer }) => installer ?? []).flat(),
     adapterRoutes: Array.from(deps.adapters.values(), ({ routes }) => routes ?? []).flat(),
   };
@@ -362,37 +388,11 @@ function composeSkills(
 }
 
 /** One value for each secret key, the current key first. */
-function fromSecretKeys<T>(
+export function fromSecretKeys<T>(
   { config: { oldSecretKeys }, secretKey }: Pick<Bootstrap, "config" | "secretKey">,
   purpose: string,
   make: (key: string) => T,
 ): readonly [T, ...T[]] {
   const makeFrom = (key: string): T => make(deriveKey(key, purpose));
   return [makeFrom(secretKey), ...oldSecretKeys.map(makeFrom)];
-}
-
-async function createAdapters(
-  { config, logger, publicUrl }: Bootstrap,
-  { blobs, database, pubsub, secrets, storage }: Stores,
-  connection: AdapterConnection,
-): Promise<ReadonlyMap<string, RunningAdapter>> {
-  const clock = systemClock;
-  const deps: AdapterDeps = {
-    clock,
-    log: plainLog(logger),
-    installations: new PrismaAppInstallations({ database, pubsub, clock, jobInsert: JOB_INSERT }),
-    secrets,
-    publicUrl,
-    accept: (event) => {
-      const receivedAt = systemClock.now();
-      return storage.inbox.put({ ...event, id: newId(receivedAt), receivedAt });
-    },
-    answerCommand: connection.answerCommand,
-    searchChoices: connection.searchChoices,
-    views: connection.views,
-    readBlob: (id) => blobs.get(id),
-    readTail: readerOfTails(config),
-  };
-  const running = await Promise.all(config.adapters.map((create) => create(deps)));
-  return new Map(running.map((adapter) => [adapter.adapter.name, adapter]));
 }

@@ -13,6 +13,9 @@ const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 const STOP_LIMIT_MS = 9_500;
 /** npm forwards the Ctrl-C that the terminal has already sent to us. Only a later one counts as a second request. */
 const SAME_REQUEST_MS = 1_000;
+const STOP_DURING_START = "Errand stops as soon as it has started. A second Ctrl-C ends it at once.\n";
+/** A person reads the terminal. Each start and each request would fill it with lines for programs. */
+const ON_TERMINAL = { ERRAND_LOG_LEVEL: "warn" } as const;
 /** Waiting requests are served first after the start. */
 const STARTED_MS = 1_000;
 
@@ -31,14 +34,17 @@ export async function serve(environment: Parameters<typeof readConfig>[0]): Prom
 
 async function start(environment: Parameters<typeof readConfig>[0]): Promise<void> {
   refuseHighDescriptors();
-  const config = readConfig(environment);
+  const config = readConfig({ ...(process.stderr.isTTY ? ON_TERMINAL : {}), ...environment });
   await keepTick();
   // The reader of our output may be gone, or the disk may be full. The service continues without output.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", () => undefined);
   }
   const requested = whenStopRequested();
+  let isStarting = true;
+  void requested.signal.then(() => isStarting && process.stderr.write(STOP_DURING_START));
   const app = await startApp(config);
+  isStarting = false;
   process.once("uncaughtException", (error) => breakDown(app, error));
   if (!requested.isPending) {
     process.stdout.write(startupMessage(app, config));

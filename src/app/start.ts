@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -26,18 +25,24 @@ import { ServerProof } from "../secrets/server-proof.ts";
 import { repairLog } from "../storage/log-repair.ts";
 import { applyMigrations } from "../storage/migrations.ts";
 import { adoptSecretKey, hasSecretKeyOf } from "../storage/secret-key-check.ts";
+import { AdapterRestarts, watchSettings } from "./adapter-restarts.ts";
 import { type AppDeps, apiDeps, type Bootstrap, compose, hostOf } from "./compose.ts";
-import { findModelNote } from "./compose-agents.ts";
+import { findAgentProblem, findModelNote } from "./compose-agents.ts";
 import type { WorkerDeps } from "./compose-worker.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { createLogger, plainLog } from "./logger.ts";
-import { reasonOf, systemClock } from "./system.ts";
+import { failureOfStart } from "./newer-database.ts";
+import { cannotListen, requireFreePort } from "./port-check.ts";
+import { systemClock } from "./system.ts";
+import { readTls } from "./tls.ts";
 
 /** A running service. */
 export interface App {
   readonly url: string;
   readonly agentName: string;
   readonly sandboxName: string | undefined;
+  /** Why runs without an agent of their own fail. Undefined: they do not. */
+  readonly agentProblem: string | undefined;
   /** Why the worker has no sandbox, with the remedy. Undefined: it has one, or this process is no worker. */
   readonly sandboxProblem: string | undefined;
   /** Why there are no pages of this version, with the remedy. Undefined: there are, or this process serves none. */
@@ -78,16 +83,33 @@ const LOST_KEY =
 export async function startApp(config: Config): Promise<App> {
   const undo = new AsyncDisposableStack();
   try {
-    return await start(config, undo);
+    const prepared = await prepare(config, undo);
+    const restarts = new AdapterRestarts(prepared, startPrepared);
+    const app = await restarts.start();
+    undo.defer(() => restarts.stop());
+    return { ...app, stop: () => undo.disposeAsync() };
   } catch (error) {
     await undo.disposeAsync();
     throw error instanceof AppError ? new StartupError(startupText(error)) : error;
   }
 }
 
-async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
+/** `look` is called when the stored settings of adapters may have changed. */
+async function startPrepared(prepared: Prepared, look: () => void): Promise<App> {
+  const undo = new AsyncDisposableStack();
+  try {
+    return await start(prepared, undo, look);
+  } catch (error) {
+    const failure = await failureOfStart(error, prepared.databaseUrl);
+    await undo.disposeAsync();
+    throw failure;
+  }
+}
+
+async function start(prepared: Prepared, undo: AsyncDisposableStack, look: () => void): Promise<App> {
+  const { config } = prepared;
   const draining = new AbortController();
-  const bootstrap = { ...(await prepare(config, undo)), draining: draining.signal };
+  const bootstrap = { ...prepared, draining: draining.signal };
   const deps = await compose(bootstrap);
   undo.defer(() => deps.database.close());
   undo.defer(() => deps.blobDatabase.close());
@@ -112,6 +134,7 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   if (worker !== undefined) {
     await startWorker(config, deps, worker, undo);
   }
+  undo.defer(watchSettings(deps.pubsub, look));
   const sandboxName = worker?.chosen.sandbox.name;
   const sandboxProblem = sandboxName === RESTRICTED ? worker?.chosen.notes.at(-1) : undefined;
   const log = plainLog(bootstrap.logger);
@@ -128,6 +151,7 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   return {
     url: bootstrap.publicUrl(),
     agentName: deps.agents.defaultName,
+    agentProblem: findAgentProblem(config, deps.agents),
     sandboxName,
     sandboxProblem,
     pagesProblem: pages && `${pages.message} ${pages.remedy}`,
@@ -138,10 +162,14 @@ async function start(config: Config, undo: AsyncDisposableStack): Promise<App> {
   };
 }
 
-async function prepare(
-  config: Config,
-  undo: AsyncDisposableStack,
-): Promise<Bootstrap & { address: { url: string } }> {
+/** What stays when the application is started again. */
+interface Prepared extends Bootstrap {
+  /** `port`: the one that the server listens on. */
+  readonly address: { url: string; port: number };
+}
+
+async function prepare(config: Config, undo: AsyncDisposableStack): Promise<Prepared> {
+  await requireFreePort(config);
   await makeDataDir(config.dataDir);
   const secretKey = await secretKeyOf(config);
   const ownKey =
@@ -158,10 +186,14 @@ async function prepare(
   const log = plainLog(logger);
   const databaseUrl = config.databaseUrl ?? (await startDatabase(config.dataDir, log, undo));
   await applyMigrations(databaseUrl, log);
-  if (await repairLog(databaseUrl)) {
-    log.warn("event_log.positions.moved");
+  try {
+    if (await repairLog(databaseUrl)) {
+      log.warn("event_log.positions.moved");
+    }
+  } catch (error) {
+    throw await failureOfStart(error, databaseUrl);
   }
-  const address = { url: config.publicUrl ?? ownUrl(config) };
+  const address = { url: config.publicUrl ?? ownUrl(config), port: config.port };
   const publicUrl = () => address.url;
   const serverProof = new ServerProof();
   return { config, databaseUrl, secretKey, knownSecrets, logger, tls, publicUrl, serverProof, address };
@@ -217,7 +249,7 @@ function keepKey({ apiKey, databaseUrl, dataDir }: Config, deps: AppDeps): Promi
 }
 
 async function listen(
-  bootstrap: Bootstrap & { readonly address: { url: string } },
+  bootstrap: Prepared,
   deps: AppDeps,
   undo: AsyncDisposableStack,
 ): Promise<FastifyInstance> {
@@ -225,10 +257,11 @@ async function listen(
   const server = await createServer(apiDeps(bootstrap, deps));
   undo.defer(() => server.close());
   try {
-    await server.listen({ host: config.host, port: config.port });
+    await server.listen({ host: config.host, port: address.port });
   } catch (error) {
-    throw new StartupError(`Cannot listen on ${config.host}:${config.port}: ${reasonOf(error)}`);
+    throw cannotListen({ host: config.host, port: address.port }, error);
   }
+  address.port ||= Number(new URL(server.listeningOrigin).port);
   if (config.publicUrl === undefined) {
     address.url = server.listeningOrigin;
   }
@@ -352,18 +385,6 @@ async function startWorker(
     void secretKeyRotation?.round();
   }, PRUNING_MS);
   undo.defer(() => clearInterval(pruning));
-}
-
-async function readTls({ tls }: Config): Promise<Bootstrap["tls"]> {
-  if (tls === undefined) {
-    return undefined;
-  }
-  try {
-    const [cert, key] = await Promise.all([readFile(tls.certFile, "utf8"), readFile(tls.keyFile, "utf8")]);
-    return { cert, key };
-  } catch (error) {
-    throw new StartupError(`ERRAND_TLS_CERT or ERRAND_TLS_KEY cannot be read: ${reasonOf(error)}`);
-  }
 }
 
 function ownUrl({ host, port, tls }: Config): string {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import {
   type AdapterReading,
   adapterVariableDocs,
+  gitUrlOf,
   pullRequestApiUrlOf,
   readAdapters,
 } from "../adapters/registry.ts";
@@ -18,9 +19,16 @@ import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./m
 import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox.ts";
 import { type SignInConfig, signInConfigOf, signInProblems, signInVariables } from "./sign-in.ts";
 import { problemsOfUnknown, withoutClientVariables } from "./variable-names.ts";
-import { databaseAddress, listenHost, plainAddress, serverAddress, wholeNumber } from "./variable-types.ts";
+import {
+  databaseAddress,
+  flag,
+  listenHost,
+  partsOf,
+  plainAddress,
+  serverAddress,
+  wholeNumber,
+} from "./variable-types.ts";
 
-const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
 /** Also accepts `true` and `false`, because the other switches accept them. */
 const hops = z
   .string()
@@ -38,6 +46,14 @@ const allowList = z
       return z.NEVER;
     }
   });
+const origins = z
+  .string()
+  .default("")
+  .transform(partsOf)
+  .refine(
+    (all) => all.every((origin) => /^https?:/.test(origin) && URL.parse(origin)?.origin === origin),
+    "must contain origins such as https://board.example.com, without a path, separated by commas",
+  );
 /** Clients send it in a header. */
 const administratorKey = z
   .string()
@@ -49,6 +65,15 @@ const secretKeys = z
   .refine(
     (keys) => keys.every((key) => secretKey.safeParse(key).success),
     "must contain keys of at least 32 characters, separated by commas",
+  )
+  .default([]);
+const networks = z
+  .string()
+  .transform((text) => text.split(",").map((network) => network.trim()))
+  .pipe(
+    z.array(
+      z.union([z.cidrv4(), z.cidrv6()], "must be networks such as 203.0.113.0/24, separated by commas"),
+    ),
   )
   .default([]);
 const gitUrl = plainAddress("https://github.com", /^(https?|file):$/);
@@ -72,6 +97,7 @@ export const variables = z.object({
   ERRAND_CONCURRENCY: wholeNumber(1, 100).default(4),
   ERRAND_WAITING_AGENTS: wholeNumber(0, 1_000).optional(),
   ERRAND_WORKER_HOST: z.string().max(100, "must have at most 100 characters").optional(),
+  ERRAND_EGRESS_RANGES: networks,
   ERRAND_GIT_URL: gitUrl.default("https://github.com"),
   ERRAND_SETUP_MINUTES: wholeNumber(1, 1_440).default(10),
   ERRAND_WEBHOOK_ALLOW: allowList,
@@ -81,6 +107,7 @@ export const variables = z.object({
   ...apiLimitVariables,
   ...signInVariables,
   ERRAND_TRUST_PROXY: hops.default(false),
+  ERRAND_ALLOWED_ORIGINS: origins,
   ERRAND_TLS_CERT: z.string().optional(),
   ERRAND_TLS_KEY: z.string().optional(),
   ERRAND_ALLOW_HTTP: flag.default(false),
@@ -120,6 +147,8 @@ export interface Config {
   readonly waitingAgents: number;
   /** The name by which runs select this worker. Undefined: it takes only runs that name no worker. */
   readonly workerHost: string | undefined;
+  /** The networks from which agents connect, as the operator states them. */
+  readonly egressRanges: readonly string[];
   /** Repositories are at `<gitUrl>/<owner>/<name>.git`. */
   readonly gitUrl: string;
   /** The API with which pull requests are opened by a token of the team. */
@@ -140,16 +169,17 @@ export interface Config {
   readonly modelPrices: Readonly<Record<string, ModelPrice>>;
   /** The number of proxies in front of the server. False: none. */
   readonly trustProxy: number | false;
+  readonly allowedOrigins: readonly string[];
   readonly limits: ApiLimitSettings;
   /** How long a process that stops still answers requests. */
   readonly drainMs: number;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   readonly signIn: SignInConfig;
   readonly logLevel: string;
-  /** The adapters that are configured. */
-  readonly adapters: readonly NonNullable<AdapterReading["create"]>[];
-  /** Of all adapters, whether or not they are configured. */
-  readonly guides: readonly AdapterReading["guide"][];
+  /** All adapters, whether or not they are configured. */
+  readonly adapters: readonly AdapterReading[];
+  /** The environment as adapters read it. */
+  readonly adapterVariables: Env;
   /** What the operator should know of the variables, although the server starts. */
   readonly notes: readonly string[];
   /** The values of all variables that hold secrets. They must never be shown. */
@@ -175,23 +205,43 @@ export function readConfig(environment: Env): Config {
   const adapters = readAdapters(env);
   const problems = [
     ...(parsed.success ? problemsOf(parsed.data) : problemsOfInvalid(env, parsed.error.issues)),
-    ...adapters.flatMap(({ problems }) => problems),
     ...problemsOfUnknown(Object.keys(env), KNOWN),
   ];
-  if (!parsed.success || problems.length > 0) {
-    throw new StartupError(problems.join("\n"));
+  const isComplete = adapters.every(({ isPartial, problems }) => isPartial || problems.length === 0);
+  if (!parsed.success || problems.length > 0 || !isComplete) {
+    const all = [...problems, ...adapters.flatMap((adapter) => adapter.problems)];
+    throw new StartupError(all.join("\n"));
   }
-  const switchedOn = adapters.flatMap(({ create }) => create ?? []);
   return Object.freeze({
     ...configOf(parsed.data, env),
-    adapters: switchedOn,
-    guides: adapters.map(({ guide }) => guide),
+    adapters,
+    adapterVariables: env,
     notes,
     secrets: secretsIn(nonEmpty),
   });
 }
 
-function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guides" | "notes" | "secrets"> {
+/**
+ * The configuration with the settings of adapters that are stored in the database. A variable wins over the setting of
+ * the same name. Settings that do not fit leave their adapter off, because an operator removes them on the pages.
+ */
+export function withStoredSettings(config: Config, stored: Readonly<Record<string, string>>): Config {
+  const env = { ...stored, ...config.adapterVariables };
+  const adapters = readAdapters(env);
+  const refused = adapters.flatMap(({ problems, variables }) =>
+    variables.some((name) => name in stored) ? [] : problems,
+  );
+  if (refused.length > 0) {
+    throw new StartupError(refused.join("\n"));
+  }
+  const ownGitUrl = config.adapterVariables.ERRAND_GIT_URL === undefined ? gitUrlOf(stored) : undefined;
+  const gitUrl = ownGitUrl ?? config.gitUrl;
+  return { ...config, gitUrl, adapters, pullRequestApiUrl: pullRequestApiUrlOf(env, gitUrl) };
+}
+
+type OfAdapters = "adapters" | "adapterVariables";
+
+function configOf(values: Variables, env: Env): Omit<Config, OfAdapters | "notes" | "secrets"> {
   const { ERRAND_TLS_CERT: certFile, ERRAND_TLS_KEY: keyFile } = values;
   return {
     role: values.ERRAND_ROLE,
@@ -215,6 +265,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guide
     concurrency: values.ERRAND_CONCURRENCY,
     waitingAgents: values.ERRAND_WAITING_AGENTS ?? WAITING_AGENTS_PER_SLOT * values.ERRAND_CONCURRENCY,
     workerHost: values.ERRAND_WORKER_HOST,
+    egressRanges: values.ERRAND_EGRESS_RANGES,
     gitUrl: values.ERRAND_GIT_URL,
     pullRequestApiUrl: pullRequestApiUrlOf(env, values.ERRAND_GIT_URL),
     setupMinutes: values.ERRAND_SETUP_MINUTES,
@@ -224,6 +275,7 @@ function configOf(values: Variables, env: Env): Omit<Config, "adapters" | "guide
     models: modelsOf(values),
     modelPrices: values.ERRAND_MODEL_PRICES,
     trustProxy: values.ERRAND_TRUST_PROXY,
+    allowedOrigins: values.ERRAND_ALLOWED_ORIGINS,
     limits: apiLimitsOf(values),
     drainMs: drainSecondsOf(values) * 1_000,
     tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile },
@@ -327,7 +379,8 @@ function describe(name: string, value: string, issues: readonly z.core.$ZodIssue
 /** Matches variable names, so that secrets of other programs are not shown either. */
 const SECRET_NAME = /(KEY|SECRET|TOKEN|PASSWORD)S?$/;
 
-function secretsIn(env: Env): string[] {
+/** The values of the variables that hold secrets. */
+export function secretsIn(env: Env): string[] {
   const values = Object.entries(env).flatMap(([name, value]) =>
     SECRET_NAME.test(name) && value ? secretsOf(value) : [],
   );

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { OidcConfig } from "../outgoing/sign-in/oidc-config.ts";
 import type { VariableDoc } from "./variable-doc.ts";
+import { flag, partsOf } from "./variable-types.ts";
 
 const DOMAIN = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -21,12 +22,7 @@ function isIssuer(text: string): boolean {
 const domains = z
   .string()
   .default("")
-  .transform((text) =>
-    text
-      .split(",")
-      .map((domain) => domain.trim().toLowerCase())
-      .filter((domain) => domain !== ""),
-  )
+  .transform((text) => partsOf(text.toLowerCase()))
   .refine(
     (all) => all.every((domain) => DOMAIN.test(domain)),
     "must contain domains such as example.com, separated by commas",
@@ -67,6 +63,7 @@ export const signInVariables = {
     )
     .default("openid email profile"),
   ERRAND_OIDC_DOMAINS: domains,
+  ERRAND_OIDC_TRUST_EMAIL: flag.default(false),
   ERRAND_OIDC_GROUPS_CLAIM: z.string().default("groups"),
   ERRAND_OIDC_GROUPS: groups,
   ERRAND_SIGN_IN_HELP: z
@@ -110,10 +107,17 @@ export const signInVariableDocs = {
     description:
       "Domains, separated by commas. A person whose verified e-mail address has one of them may sign in as a member of the first team.",
   },
+  ERRAND_OIDC_TRUST_EMAIL: {
+    group: "Signing in",
+    default: "false",
+    description:
+      "`true`: an e-mail address counts although the issuer does not say whether it is verified (`email_verified`). Only for an issuer of your own organization whose people cannot change their address, such as one tenant of Microsoft Entra ID. An address that the issuer calls unverified never counts.",
+  },
   ERRAND_OIDC_GROUPS_CLAIM: {
     group: "Signing in",
     default: "groups",
-    description: "The claim with the groups of a person.",
+    description:
+      "The claim with the groups of a person, or the path to a member of a claim, such as `realm_access.roles`.",
   },
   ERRAND_OIDC_GROUPS: {
     group: "Signing in",
@@ -147,13 +151,24 @@ export function signInConfigOf(values: SignInVariables): SignInConfig {
     ...settings,
     name: values.ERRAND_OIDC_NAME,
     domains: values.ERRAND_OIDC_DOMAINS,
+    trustsEmail: values.ERRAND_OIDC_TRUST_EMAIL,
     groupsClaim: values.ERRAND_OIDC_GROUPS_CLAIM,
     groups: values.ERRAND_OIDC_GROUPS,
   };
   return { oidc, help };
 }
 
+/** Issuers whose accounts belong to many organizations or to none: anyone can have an account there with any address. */
+const PUBLIC_ISSUER =
+  /^https:\/\/(login\.microsoftonline\.(com|us)\/(common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad)(\/|$)|(accounts\.google\.com|appleid\.apple\.com|gitlab\.com|login\.salesforce\.com|www\.linkedin\.com)(\/|$))/i;
+
 export function signInProblems(values: SignInVariables): string[] {
+  const { ERRAND_OIDC_ISSUER: issuer = "", ERRAND_OIDC_TRUST_EMAIL: trustsEmail } = values;
+  if (trustsEmail && PUBLIC_ISSUER.test(issuer)) {
+    return [
+      "ERRAND_OIDC_TRUST_EMAIL: must not be true for an issuer of many organizations, because anyone could sign in with an address of yours. Use the issuer of your own tenant.",
+    ];
+  }
   const needed = ["ERRAND_OIDC_ISSUER", "ERRAND_OIDC_CLIENT_ID", "ERRAND_OIDC_CLIENT_SECRET"] as const;
   const missing = needed.filter((name) => values[name] === undefined);
   if (missing.length === 0 || missing.length === needed.length) {

@@ -99,6 +99,12 @@ const ownVariableDocs = {
     description:
       "The name by which runs select this worker (`config.worker_host`). Several workers may share a name.",
   },
+  ERRAND_EGRESS_RANGES: {
+    group: "Networks",
+    default: "(none)",
+    description:
+      "The networks from which agents connect to other servers, such as `203.0.113.0/24`, separated by commas. The API tells them to callers who configure firewalls.",
+  },
   ERRAND_GIT_URL: {
     group: "Networks",
     default: "https://github.com",
@@ -134,6 +140,12 @@ const ownVariableDocs = {
     description:
       "The number of HTTPS proxies in front of Errand, 0 to 10. If it is not `0`, `ERRAND_PUBLIC_URL` must be an https address, unless `ERRAND_ALLOW_HTTP` is `1`.",
   },
+  ERRAND_ALLOWED_ORIGINS: {
+    group: "TLS and proxy",
+    default: "(none)",
+    description:
+      "The sites whose scripts may use the API from a browser, as origins separated by commas: `https://board.example.com`. They need a key; the cookie of the pages does not count.",
+  },
   ERRAND_TLS_CERT: {
     group: "TLS and proxy",
     default: "(none)",
@@ -155,7 +167,8 @@ const ownVariableDocs = {
   ERRAND_LOG_LEVEL: {
     group: "Logging",
     default: "info",
-    description: "`debug`, `info`, `warn`, `error` or `silent`. The log is JSON lines on standard error.",
+    description:
+      "`debug`, `info`, `warn`, `error` or `silent`. The log is JSON lines on standard error. On a terminal, the default is `warn`.",
   },
   ...agentVariableDocs,
   ...modelVariableDocs,

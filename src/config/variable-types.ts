@@ -1,6 +1,19 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 
+/** The parts of a value that are separated by commas, without empty ones. */
+export function partsOf(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+/** A switch. */
+export const flag = z
+  .enum(["0", "1", "true", "false"])
+  .transform((value) => value === "1" || value === "true");
+
 /** A variable whose value is a whole number of this range. */
 export function wholeNumber(min: number, max: number) {
   const range = `a whole number from ${min} to ${max}`;

@@ -47,6 +47,11 @@ export function createTeamPullRequests(deps: TeamPullRequestsDeps): PullRequests
     update: async ({ teamId, withoutTeamToken = false, repository, ...draft }) =>
       (await accessOf({ teamId, withoutTeamToken }, repository))?.update(draft),
     find: async (access, repository, branch) => (await accessOf(access, repository))?.find(branch),
+    takesSuggestions: async (access, repository, work) =>
+      (await accessOf(access, repository))?.takesSuggestions(work) ?? false,
+    settings: async (access, repository) => (await accessOf(access, repository))?.settings(),
+    makeCommit: async (access, repository, commit) =>
+      (await accessOf(access, repository))?.makeCommit(commit),
     read: async (team, url) => {
       const { number, repository } = parsePullRequestUrl(url) ?? {};
       const access = repository && (await accessOf(team, repository));

@@ -4,6 +4,8 @@ import type { Redactor, RunRedactors } from "../core/ports/redactor.ts";
 export interface KnownSecrets extends RunRedactors {
   /** Removes all secrets that this process knows at the moment, for its log. */
   redact(text: string): string;
+  /** Adds secrets of the platform that were read after the start. */
+  learn(secrets: readonly string[]): void;
 }
 
 /**
@@ -11,12 +13,17 @@ export interface KnownSecrets extends RunRedactors {
  * lacks the platform's secrets and its own, but not those of other runs, because a reader could guess a secret from
  * its removal.
  */
-export function createKnownSecrets(platform: readonly string[]): KnownSecrets {
-  const own = createRedactor(platform);
+export function createKnownSecrets(initial: readonly string[]): KnownSecrets {
+  let platform = initial;
+  let own = createRedactor(platform);
   const active = new Set<Redactor>();
   return {
     redact: (text) =>
       Array.from(active).reduce((clean, redactor) => redactor.redact(clean), own.redact(text)),
+    learn(secrets) {
+      platform = [...new Set([...platform, ...secrets.flatMap(formsOf)])];
+      own = createRedactor(platform);
+    },
     create(secrets, paths) {
       const all = [...platform, ...secrets.flatMap(formsOf)];
       const [redactor, inLog] = [createRedactor(all, paths), createRedactor(all)];

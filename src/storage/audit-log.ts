@@ -1,11 +1,27 @@
+import { z } from "zod";
 import { defined } from "../core/basics/defined.ts";
-import { AUDIT_LENGTH_MAX, type AuditContext, type AuditEntry } from "../core/model/people/audit.ts";
+import {
+  ACTOR_TYPES,
+  AUDIT_LENGTH_MAX,
+  type AuditActor,
+  type AuditContext,
+  type AuditEntry,
+} from "../core/model/people/audit.ts";
 import type { AuditLog, AuditPage, AuditQuery } from "../core/ports/stores/audit-log.ts";
 import type { Statement, Statements, Tx } from "./database.ts";
 import { type AuditEntry as AuditEntryRow, Prisma } from "./generated/client.ts";
-import { AUDIT_ACTOR, AUDIT_MEMBERS } from "./json-columns.ts";
+import { type MembersOf, text } from "./json-columns.ts";
 import { parseJsonColumn, selectList } from "./rows.ts";
 import { type LengthLimit, withinLength } from "./within-length.ts";
+
+const AUDIT_ACTOR: z.ZodType<AuditActor> = z.looseObject({
+  uid: z.string(),
+  type: z.enum(ACTOR_TYPES),
+  keyId: text,
+  address: text,
+} satisfies MembersOf<AuditActor>);
+
+const AUDIT_MEMBERS: z.ZodType<Readonly<Record<string, unknown>>> = z.record(z.string(), z.unknown());
 
 const { join, raw, sql } = Prisma;
 

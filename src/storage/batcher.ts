@@ -6,6 +6,9 @@ export interface BatcherOptions<Item, Answer> {
   readonly itemsMax: number;
 }
 
+/** Many callers read runs at the same time, mainly those that watch them. */
+export const READ_TOGETHER_MAX = 50;
+
 /** While one batch waits for the disk or the network, the next one is prepared. */
 const UNDER_WAY_MAX = 2;
 

@@ -15,18 +15,23 @@ import { noteUnconnected } from "./unconnected-events.ts";
  * transaction.
  */
 export async function bindThread(tx: Tx, runId: RunId, binding: ThreadBinding): Promise<void> {
-  const { expected, participants = [], thread } = binding;
+  const { expected, participants = [], showsCard = true, thread } = binding;
   if (expected === undefined) {
     await makeThread(tx, { ...thread });
   }
   const { count } = await tx.thread.updateMany({
     where: { id: thread.id, runId: expected ?? null },
-    data: { runId, participants: [...participants] },
+    data: { runId, participants: [...participants], showsCard },
   });
   if (count !== 1) {
     throw new UniqueConflict("thread");
   }
-  await tx.threadRun.createMany({ data: [{ threadId: thread.id, runId }], skipDuplicates: true });
+  const threadId_runId = { threadId: thread.id, runId };
+  await tx.threadRun.upsert({
+    where: { threadId_runId },
+    create: { ...threadId_runId, showsCard },
+    update: { showsCard },
+  });
 }
 
 /** Creates the thread unless this row exists. Another row with the same key is a conflict. */

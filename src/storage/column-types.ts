@@ -7,7 +7,7 @@ export type { PrincipalType } from "../core/model/people/principal.ts";
 export type { ShareAccess } from "../core/model/people/share-link.ts";
 export type { SignInMethod } from "../core/model/people/sign-in.ts";
 export type { Sharing } from "../core/model/people/team.ts";
-export type { PolicyEffect } from "../core/model/policies/policy.ts";
+export type { PolicyEffect, RefusalSign } from "../core/model/policies/policy.ts";
 export type { FollowUpDelivery, RunMode } from "../core/model/runs/run.ts";
 export type { RunSource } from "../core/model/runs/sources.ts";
 export type { RunState } from "../core/model/runs/states.ts";

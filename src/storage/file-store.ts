@@ -4,6 +4,7 @@ import type { InputFile } from "../core/model/workspaces/input-file.ts";
 import type { RepositoryChanges } from "../core/model/workspaces/repository-changes.ts";
 import type { FileStore } from "../core/ports/stores/file-store.ts";
 import type { RunChange } from "../core/ports/stores/run-change.ts";
+import { Batcher, READ_TOGETHER_MAX } from "./batcher.ts";
 import type { Statements, Tx } from "./database.ts";
 import {
   type Artifact as ArtifactRow,
@@ -23,9 +24,11 @@ const PLANS = `
 
 export class PrismaFileStore implements FileStore {
   readonly #database: Statements;
+  readonly #artifacts: Batcher<readonly RunId[], ArtifactRow[]>;
 
   constructor(database: Statements) {
     this.#database = database;
+    this.#artifacts = artifactReadsOf(database);
   }
 
   async inputsOf(runId: RunId): Promise<readonly InputFile[]> {
@@ -39,8 +42,7 @@ export class PrismaFileStore implements FileStore {
     if (runIds.length === 0) {
       return [];
     }
-    const rows = await this.#database.rows<ArtifactRow>({ text: ARTIFACTS_OF, values: [runIds] });
-    return rows.map(artifactOf);
+    return (await this.#artifacts.do(runIds)).map(artifactOf);
   }
 
   async findArtifact(id: string): Promise<Artifact | undefined> {
@@ -59,6 +61,20 @@ export class PrismaFileStore implements FileStore {
     );
     return rows.map(changesIn);
   }
+}
+
+/** Each read of a run has its artifacts, and many are read at the same time. */
+function artifactReadsOf(database: Pick<Statements, "rows">): Batcher<readonly RunId[], ArtifactRow[]> {
+  return new Batcher({
+    itemsMax: READ_TOGETHER_MAX,
+    perform: async (reads) => {
+      const rows = await database.rows<ArtifactRow>({
+        text: ARTIFACTS_OF,
+        values: [[...new Set(reads.flat())]],
+      });
+      return reads.map((ids) => rows.filter(({ runId }) => ids.some((id) => id === runId)));
+    },
+  });
 }
 
 /** The changes in repositories that the run's row causes. A foreign key makes sure that their blobs exist. */

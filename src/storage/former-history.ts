@@ -11,7 +11,8 @@ const LAST_FORMER_COMMIT = "4b6f5a6a";
 /**
  * Returns the applied migrations without the former ones. A database that has all of these gets the record of `INIT`;
  * the next migration converts its rows of older shapes. Throws `StartupError` for a database that has only some of the
- * former migrations. Both rules end with version 0.2.0.
+ * former migrations. Both rules end with the release after 0.2.0, which is the first
+ * that has them.
  */
 export async function adoptFormerHistory(
   client: Client,
@@ -19,7 +20,6 @@ export async function adoptFormerHistory(
   migrations: readonly Migration[],
 ): Promise<ReadonlyMap<string, string>> {
   const init = migrations.find(({ name }) => name === INIT);
-  const isFormer = (name: string) => name < INIT;
   if (init === undefined || ![...applied.keys()].some(isFormer)) {
     return applied;
   }
@@ -33,4 +33,9 @@ export async function adoptFormerHistory(
   }
   const kept = [...applied].filter(([name]) => !isFormer(name));
   return new Map([[INIT, init.checksum], ...kept]);
+}
+
+/** Whether a migration is one of those that `INIT` has replaced. */
+export function isFormer(name: string): boolean {
+  return name < INIT;
 }

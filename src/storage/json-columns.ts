@@ -2,7 +2,6 @@ import { z } from "zod";
 import { ERROR_CODES } from "../core/basics/errors.ts";
 import type { PrincipalId } from "../core/basics/ids.ts";
 import type { RoutingMatch } from "../core/model/defaults/request-defaults.ts";
-import { ACTOR_TYPES, type AuditActor } from "../core/model/people/audit.ts";
 import { PRINCIPAL_TYPES } from "../core/model/people/principal.ts";
 import { SHARE_ACCESSES } from "../core/model/people/share-link.ts";
 import {
@@ -32,6 +31,7 @@ import {
   type Provenance,
   type RunActivity,
   type RunConfig,
+  type RunPause,
   type StatusMessage,
   type WaitingFollowUp,
 } from "../core/model/runs/run.ts";
@@ -43,9 +43,6 @@ import {
   type StoredOutcome,
 } from "../core/model/runs/stored-outcome.ts";
 import type { Skill } from "../core/model/skills/skill.ts";
-import { QUOTA_NAMES, QUOTA_SCOPES, type Quota } from "../core/model/usage/quota.ts";
-import type { WebhookSecret } from "../core/model/webhooks/webhook.ts";
-import type { DiskUse } from "../core/model/workers/worker.ts";
 import { ARTIFACT_TYPES, type ArtifactBody } from "../core/model/workspaces/artifact.ts";
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../core/model/workspaces/environment.ts";
 import { type FollowUpFile, INPUT_KINDS } from "../core/model/workspaces/input-file.ts";
@@ -116,17 +113,11 @@ export const RUN_CONFIG: z.ZodType<RunConfig> = z.looseObject({
   repository_guessed: z.exactOptional(z.boolean()),
   ref: text,
   pull_request: z.exactOptional(z.enum(PULL_REQUEST_SETTINGS)),
+  output_schema: z.exactOptional(recordOf(z.unknown())),
 } satisfies MembersOf<RunConfig>);
 
 /** Members that have no effect and are given back. */
 export const OTHER_MEMBERS: z.ZodType<Readonly<Record<string, unknown>>> = recordOf(z.unknown());
-export const QUOTAS: z.ZodType<readonly Quota[]> = z.array(
-  z.looseObject({
-    name: z.enum(QUOTA_NAMES),
-    scope: z.enum(QUOTA_SCOPES),
-    limit: z.number(),
-  } satisfies MembersOf<Quota>),
-);
 
 export const METADATA: z.ZodType<Readonly<Record<string, string>>> = textByName;
 
@@ -137,6 +128,7 @@ export const PROVENANCE: z.ZodType<Provenance> = z.looseObject({
   routing: z.exactOptional(z.looseObject({ rule: z.exactOptional(z.string().nullable()) })),
   has_environments: z.exactOptional(z.literal(false)),
   may_open_pull_request: z.exactOptional(z.literal(false)),
+  settings_mistakes: z.exactOptional(texts),
   environment: z.exactOptional(z.looseObject({ name: z.string(), repositories: texts })),
 } satisfies MembersOf<Provenance>);
 
@@ -166,7 +158,7 @@ export const PERMISSION_OPTIONS: z.ZodType<PermissionRequest["options"]> = z.arr
 );
 
 /** Times are texts in JSON. */
-const time = z.iso.datetime().transform((text) => new Date(text));
+export const time = z.iso.datetime().transform((text) => new Date(text));
 
 export const OUTCOME: z.ZodType<StoredOutcome> = z.looseObject({
   changes: z.exactOptional(
@@ -207,6 +199,11 @@ export const PENDING_PERMISSION: z.ZodType<PendingPermission> = z.looseObject({
   answer: z.exactOptional(z.string().nullable()),
   answeredBy: z.exactOptional(principalId),
 } satisfies MembersOf<PendingPermission>);
+
+export const PAUSE: z.ZodType<RunPause> = z.looseObject({
+  by: principalId,
+  name: text,
+} satisfies MembersOf<RunPause>);
 
 const APPROVAL_INPUT: z.ZodType<ApprovalInput> = z.looseObject({
   followUpId: text,
@@ -251,6 +248,7 @@ export const APPROVAL: z.ZodType<Approval> = z.looseObject({
   authorIds: z.array(principalId),
   approved: z.exactOptional(z.boolean()),
   decidedBy: z.exactOptional(principalId),
+  decidedAs: z.exactOptional(z.string()),
   decidedAt: z.exactOptional(time),
 } satisfies MembersOf<Approval>);
 
@@ -283,6 +281,7 @@ export const PULL_REQUEST_STATUS: z.ZodType<PullRequestStatus> = z.looseObject({
       url: text,
     } satisfies MembersOf<PullRequestCheck>),
   ),
+  awaitsChecks: z.exactOptional(z.literal(true)),
 } satisfies MembersOf<PullRequestStatus>);
 
 export const PLAN_STEPS: z.ZodType<readonly PlanStep[]> = z.array(
@@ -367,31 +366,3 @@ export const CHANGED_FILES: z.ZodType<readonly ChangedFile[]> = z.array(
     deletions: z.number().nullable(),
   } satisfies MembersOf<ChangedFile>),
 );
-
-export const WEBHOOK_SECRETS: z.ZodType<readonly WebhookSecret[]> = z.array(
-  z.looseObject({
-    sealed: z.string(),
-    expiresAt: z.exactOptional(time),
-  } satisfies MembersOf<WebhookSecret>),
-);
-
-export const AUDIT_ACTOR: z.ZodType<AuditActor> = z.looseObject({
-  uid: z.string(),
-  type: z.enum(ACTOR_TYPES),
-  keyId: text,
-  address: text,
-} satisfies MembersOf<AuditActor>);
-
-export const AUDIT_MEMBERS: z.ZodType<Readonly<Record<string, unknown>>> = z.record(z.string(), z.unknown());
-
-export const DISK_USE: z.ZodType<DiskUse> = z.looseObject({
-  freeBytes: z.number(),
-  takesRuns: z.boolean(),
-  used: z.looseObject({
-    workspaces: z.number(),
-    environments: z.number(),
-    mirrors: z.number(),
-    agents: z.number(),
-  } satisfies MembersOf<DiskUse["used"]>),
-  orphans: z.number(),
-} satisfies MembersOf<DiskUse>);

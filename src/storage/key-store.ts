@@ -40,7 +40,10 @@ export class PrismaKeyStore implements KeyStore {
   }
 
   async list(teamId: TeamId): Promise<readonly ApiKey[]> {
-    const query = { where: { principal: { teamId } }, orderBy: { createdAt: "desc" } } as const;
+    const query = {
+      where: { principal: { teamId } },
+      orderBy: [{ createdAt: "desc" as const }, { id: "desc" as const }],
+    };
     return (await this.#deps.database.query((client) => client.apiKey.findMany(query))).map(keyOf);
   }
 

@@ -6,7 +6,7 @@ import type { Client } from "pg";
 import { StartupError } from "../core/basics/errors.ts";
 import type { Log } from "../core/basics/log.ts";
 import { withConnection } from "./connection.ts";
-import { adoptFormerHistory } from "./former-history.ts";
+import { adoptFormerHistory, isFormer } from "./former-history.ts";
 import {
   type Migration,
   readHistory,
@@ -57,6 +57,14 @@ export async function applyMigrations(
 /** The names of this version's migrations, in order. */
 export async function listMigrations(): Promise<readonly string[]> {
   return (await readMigrations(MIGRATIONS_FOLDER)).map(({ name }) => name);
+}
+
+/** The applied migrations that this version does not have: a newer version has used the database. */
+export async function findNewerMigrations(url: string): Promise<readonly string[]> {
+  const known = new Set(await listMigrations());
+  const options = { applicationName: "errand migrations", queryLimitMs: QUERY_LIMIT_MS };
+  const applied = await withConnection(url, options, readHistory);
+  return [...applied.keys()].filter((name) => !known.has(name) && !isFormer(name));
 }
 
 async function requireVersion(client: Client): Promise<void> {

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import type { RunId } from "../core/basics/ids.ts";
 import { type CheckCounts, PULL_REQUEST_STATES } from "../core/model/repositories/pull-request-status.ts";
+import type { ReviewFinding } from "../core/model/runs/review.ts";
 import { RUN_STATES } from "../core/model/runs/states.ts";
 import {
+  type AnswerPart,
   type AskedQuestion,
   type CardApproval,
   type CardPullRequestStatus,
@@ -11,6 +13,8 @@ import {
   type LandedWork,
   type Notice,
   type RunCard,
+  type RunCheck,
+  type ShownReview,
   TURN_OUTCOMES,
   type UnpushedWork,
 } from "../core/model/threads/notice.ts";
@@ -35,6 +39,7 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
     messageRef: z.string(),
     end: z.enum(TURN_OUTCOMES),
     isIncomplete: flag,
+    isThanks: flag,
   }),
   z.looseObject({
     kind: z.literal("card"),
@@ -79,6 +84,7 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
           isOnlyOnPage: z.exactOptional(z.boolean()),
         } satisfies MembersOf<CardQuestion>),
       ),
+      isPaused: flag,
       approval: z.exactOptional(
         z.looseObject({
           isFollowUp: z.boolean(),
@@ -87,6 +93,20 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
         } satisfies MembersOf<CardApproval>),
       ),
     } satisfies MembersOf<RunCard>),
+  }),
+  z.looseObject({
+    kind: z.literal("check"),
+    check: z.looseObject({
+      runId,
+      state: z.enum(RUN_STATES),
+      shortfall: text,
+      message: text,
+      sessionLink: z.string(),
+      isUnapproved: flag,
+      isPaused: flag,
+      findings: count,
+      canRepair: flag,
+    } satisfies MembersOf<RunCheck>),
   }),
   z.looseObject({
     kind: z.literal("choice"),
@@ -101,8 +121,17 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
     sessionLink: text,
     requester: z.exactOptional(OTHER_MEMBERS),
     inReplyTo: text,
+    parts: z.exactOptional(
+      z.array(
+        z.looseObject({
+          inReplyTo: z.string(),
+          text,
+          doneIn: z.exactOptional(texts),
+        } satisfies MembersOf<AnswerPart>),
+      ),
+    ),
     unpushed: z.exactOptional(
-      z.looseObject({ words: z.string(), patch: text } satisfies MembersOf<UnpushedWork>),
+      z.looseObject({ words: z.string(), patch: text, base: text } satisfies MembersOf<UnpushedWork>),
     ),
     landed: z.exactOptional(
       z.array(
@@ -116,6 +145,23 @@ export const NOTICE: z.ZodType<Notice> = z.discriminatedUnion("kind", [
           isTruncated: flag,
         } satisfies MembersOf<LandedWork>),
       ),
+    ),
+    review: z.exactOptional(
+      z.looseObject({
+        commit: text,
+        isAsked: flag,
+        findings: z.array(
+          z.looseObject({
+            id: z.string(),
+            path: z.string(),
+            line: count,
+            startLine: count,
+            title: z.string(),
+            body: z.string(),
+            suggestion: text,
+          } satisfies MembersOf<ReviewFinding>),
+        ),
+      } satisfies MembersOf<ShownReview>),
     ),
     offersPullRequest: z.exactOptional(runId),
     offersFiles: z.exactOptional(z.looseObject({ runId, turn: z.number() })),

@@ -31,7 +31,7 @@ type Row = Pick<
   | "deliveredAt"
   | "error"
   | "permalink"
->;
+> & { readonly heldUntil: Date | null };
 
 const DEAD_ROWS_MAX = 200;
 
@@ -109,7 +109,8 @@ export class PrismaNoticeLog implements NoticeLog {
     const rows = await this.#deps.database.query(
       (client) => client.$queryRaw<Row[]>`
         SELECT d.id, d.uid::text, d.thread_id::text AS "threadId", d.run_id::text AS "runId", d.notice, d.state,
-          d.tries, d.created_at AS "createdAt", d.delivered_at AS "deliveredAt", d.error, d.permalink
+          d.tries, d.created_at AS "createdAt", d.delivered_at AS "deliveredAt", d.error, d.permalink,
+          CASE WHEN d.state = 'waiting' AND d.reservation IS NOT NULL AND d.due_at > now() THEN d.due_at END AS "heldUntil"
         FROM outbox_deliveries d JOIN threads t ON t.id = d.thread_id
         LEFT JOIN runs r ON r.id = d.run_id
         LEFT JOIN installations i ON i.adapter = t.adapter AND i.external_id = t.installation

@@ -1,11 +1,18 @@
 import { defined } from "../core/basics/defined.ts";
 import { questionKeyOf } from "../core/model/threads/notice.ts";
-import type { KeyedLimit, LimitsOf, OutboxStore, TakenDelivery } from "../core/ports/stores/outbox-store.ts";
+import type {
+  HeldMessage,
+  KeyedLimit,
+  LimitsOf,
+  OutboxStore,
+  TakenDelivery,
+} from "../core/ports/stores/outbox-store.ts";
 import type { Receipt } from "../core/ports/thread-adapter.ts";
 import {
   closedPace,
   decidePace,
   isProgress,
+  LONG_WAIT_MS,
   type PaceState,
   type Reservation,
   UNUSED,
@@ -29,7 +36,9 @@ interface WaitingRow
       "id" | "uid" | "messageKey" | "notice" | "tries" | "earlierTries" | "runId" | "reservation"
     >,
     Pick<Thread, "adapter" | "installation" | "key"> {
-  readonly isDue: boolean;
+  readonly dueAt: Date;
+  /** Milliseconds from now. */
+  readonly dueInMs: number;
   readonly receipt: string | null;
 }
 
@@ -54,22 +63,31 @@ export class PrismaOutboxStore implements OutboxStore {
       await tx.$queryRaw`SELECT 1 FROM threads WHERE id = ${threadId}::uuid FOR UPDATE`;
       await replaceOld(tx, threadId);
       const passed = new Set<string>();
+      let behind: HeldMessage | undefined;
       for (const row of await waitingIn(tx, threadId)) {
         if (passed.has(row.messageKey)) {
           continue;
         }
         const delivery = deliveryOf(row, threadId);
+        const isPost = writeKindOf(delivery) === "post";
+        if (behind !== undefined && isPost) {
+          continue;
+        }
         const limits = limitsOf(delivery);
         const progress = isProgress(delivery, limits);
-        if (await this.#mayGo(tx, { row, delivery, limits, progress })) {
+        const wait = await this.#waitOf(tx, { row, delivery, limits, progress });
+        if (wait === undefined) {
           await tx.outboxDelivery.update({ where: { id: row.id }, data: { tries: { increment: 1 } } });
           const isTried =
             row.tries > 0 || (row.receipt === null && (await wasMessageTried(tx, threadId, row)));
           const questionShownAt = await questionReceipt(tx, delivery);
-          return { ...delivery, ...defined({ questionShownAt }), maybeShown: isTried };
+          return { ...delivery, ...defined({ behind, questionShownAt }), maybeShown: isTried };
         }
-        if (writeKindOf(delivery) === "post" && !progress) {
-          return undefined;
+        if (isPost && !progress) {
+          if (wait.until === undefined) {
+            return undefined;
+          }
+          behind = { notice: delivery.notice, until: wait.until };
         }
         passed.add(row.messageKey);
       }
@@ -77,14 +95,17 @@ export class PrismaOutboxStore implements OutboxStore {
     });
   }
 
-  /** False: it waits. If a limit holds it back, it gets a time and a job. */
-  async #mayGo(tx: Tx, { delivery, limits, progress, row }: Candidate): Promise<boolean> {
+  /** Undefined: it may go. Otherwise `until` says how long a limit holds it back, if that is long. */
+  async #waitOf(
+    tx: Tx,
+    { delivery, limits, progress, row }: Candidate,
+  ): Promise<{ readonly until?: Date } | undefined> {
     const isHeldForProgress = !progress && row.reservation === "tentative";
-    if (!row.isDue && !isHeldForProgress) {
-      return false;
+    if (row.dueInMs > 0 && !isHeldForProgress) {
+      return row.reservation !== null && row.dueInMs >= LONG_WAIT_MS ? { until: row.dueAt } : {};
     }
     if (limits.length === 0) {
-      return true;
+      return undefined;
     }
     const { now, states } = await lockLimits(tx, limits);
     const reservation = isHeldForProgress ? undefined : (row.reservation ?? undefined);
@@ -92,13 +113,15 @@ export class PrismaOutboxStore implements OutboxStore {
     await storeLimits(tx, limits, answer.states);
     if (answer.isDropped) {
       await tx.outboxDelivery.update({ where: { id: row.id }, data: { state: "replaced" } });
-      return false;
+      return {};
     }
-    if (answer.wait !== undefined) {
-      const { until, reservation: made } = answer.wait;
-      await this.#postpone(tx, { id: row.id, threadId: delivery.thread.id }, until - now, made);
+    if (answer.wait === undefined) {
+      return undefined;
     }
-    return answer.wait === undefined;
+    // If a limit holds it back, it gets a time and a job.
+    const { until, reservation: made } = answer.wait;
+    await this.#postpone(tx, { id: row.id, threadId: delivery.thread.id }, until - now, made);
+    return until - now >= LONG_WAIT_MS ? { until: new Date(until) } : {};
   }
 
   async sent(deliveryId: string, receipt: Receipt, permalink?: string): Promise<void> {
@@ -209,7 +232,8 @@ async function replaceOld(tx: Tx, threadId: string): Promise<void> {
 function waitingIn(tx: Tx, threadId: string): Promise<WaitingRow[]> {
   return tx.$queryRaw<WaitingRow[]>`
     SELECT d.id, d.uid::text, d.message_key AS "messageKey", d.notice, d.tries, d.earlier_tries AS "earlierTries",
-      d.run_id::text AS "runId", d.reservation, d.due_at <= clock_timestamp() AS "isDue", r.receipt,
+      d.run_id::text AS "runId", d.reservation, d.due_at AS "dueAt",
+      extract(epoch FROM d.due_at - clock_timestamp())::float8 * 1000 AS "dueInMs", r.receipt,
       t.adapter, t.installation, t.key
     FROM outbox_deliveries d JOIN threads t ON t.id = d.thread_id
     LEFT JOIN receipts r ON r.thread_id = d.thread_id AND r.message_key = d.message_key

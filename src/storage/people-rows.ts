@@ -14,7 +14,12 @@ export const FIND_PRINCIPALS = `
   SELECT ${selectList(Object.values(Prisma.PrincipalScalarFieldEnum))} FROM principals WHERE id = ANY ($1::uuid[])`;
 
 /** Rows of people to the domain and back. */
-export function principalOf({ groups, updatedAt: _updated, ...row }: PrincipalRow): Principal {
+export function principalOf({
+  groups,
+  joinedInto: _joined,
+  updatedAt: _updated,
+  ...row
+}: PrincipalRow): Principal {
   return withoutNulls<Principal>({ ...row, groups: groups.length === 0 ? null : groups });
 }
 

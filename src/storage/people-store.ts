@@ -101,7 +101,7 @@ export class PrismaPeopleStore implements PeopleStore {
 }
 
 /** How audit entries name the adapter of an account. */
-function adapterOf(subject: string): string {
+export function adapterOf(subject: string): string {
   return `adapter:${subject.slice(0, subject.indexOf(":"))}`;
 }
 

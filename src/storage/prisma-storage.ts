@@ -21,6 +21,7 @@ import { PrismaLeaseStore } from "./lease-store.ts";
 import { PrismaNoticeLog } from "./notice-log.ts";
 import { PrismaOutboxStore } from "./outbox-store.ts";
 import { PrismaIdentityStore, PrismaPeopleStore } from "./people-store.ts";
+import { PrismaPrincipalJoins } from "./principal-joins.ts";
 import { PrismaQuotaStore } from "./quota-store.ts";
 import { createRecordStores } from "./record-stores.ts";
 import { PrismaRunReports } from "./run-reports.ts";
@@ -50,6 +51,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     quotas: new PrismaQuotaStore(deps.database),
     people: new PrismaPeopleStore(deps),
     identities: new PrismaIdentityStore(deps.database),
+    principalJoins: new PrismaPrincipalJoins(deps),
     keys: new PrismaKeyStore(deps),
     administrators: new PrismaAdministratorKeys(deps),
     installations: new PrismaInstallationStore(deps),
@@ -68,9 +70,14 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     noticeLog: new PrismaNoticeLog(deps),
     auditLog: new PrismaAuditLog(deps.database),
     now: () => now(deps.database),
+    lock: async (name) => {
+      await deps.database.rows({ text: LOCK, values: [name] });
+    },
     atomically: (work, author) => atomically(deps, work, author),
   };
 }
+
+const LOCK = "SELECT pg_advisory_xact_lock(hashtext('errand resource'), hashtext($1))::text";
 
 async function now(database: Statements): Promise<Date> {
   const [clock] = await database.rows<{ now: Date }>({ text: "SELECT clock_timestamp() AS now", values: [] });

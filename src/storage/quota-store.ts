@@ -1,13 +1,29 @@
+import { z } from "zod";
 import type { TeamId } from "../core/basics/ids.ts";
 import type { RunDefinition } from "../core/model/runs/run.ts";
-import { type Quota, type QuotaUse, quotaPeriods, requireWithinQuotas } from "../core/model/usage/quota.ts";
+import {
+  QUOTA_NAMES,
+  QUOTA_SCOPES,
+  type Quota,
+  type QuotaUse,
+  quotaPeriods,
+  requireWithinQuotas,
+} from "../core/model/usage/quota.ts";
 import type { QuotaCount, QuotaStore } from "../core/ports/stores/quota-store.ts";
 import type { RunChange } from "../core/ports/stores/run-change.ts";
 import type { Statements } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
-import { QUOTAS } from "./json-columns.ts";
+import type { MembersOf } from "./json-columns.ts";
 import { parseJsonColumn } from "./rows.ts";
 import { HAS_SLOT } from "./worker-store.ts";
+
+const QUOTAS: z.ZodType<readonly Quota[]> = z.array(
+  z.looseObject({
+    name: z.enum(QUOTA_NAMES),
+    scope: z.enum(QUOTA_SCOPES),
+    limit: z.number(),
+  } satisfies MembersOf<Quota>),
+);
 
 const { join, sql } = Prisma;
 

@@ -19,7 +19,10 @@ interface RecordKey {
 export interface RecordTable<Row, Columns> {
   createMany(args: { data: Columns[]; skipDuplicates: true }): Promise<Count>;
   findFirst(args: { where: RecordKey }): Promise<Row | null>;
-  findMany(args: { where: Omit<RecordKey, "id">; orderBy: { createdAt: "asc" } }): Promise<Row[]>;
+  findMany(args: {
+    where: Omit<RecordKey, "id">;
+    orderBy: [{ createdAt: "asc" }, { id: "asc" }];
+  }): Promise<Row[]>;
   updateMany(args: { where: RecordKey; data: Columns }): Promise<Count>;
   deleteMany(args: { where: RecordKey }): Promise<Count>;
 }
@@ -67,7 +70,10 @@ export class PrismaRecordStore<R extends TeamRecord, Row, Columns> implements Re
 
   async list(teamId: TeamId): Promise<readonly R[]> {
     const rows = await this.#ask((table) =>
-      table.findMany({ where: { ...this.#mapping.listed, teamId }, orderBy: { createdAt: "asc" } }),
+      table.findMany({
+        where: { ...this.#mapping.listed, teamId },
+        orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+      }),
     );
     return rows.map((row) => this.#mapping.recordOf(row));
   }

@@ -122,8 +122,8 @@ export function scheduleOf({ config, metadata, ...row }: Rows.Schedule): Schedul
   });
 }
 
-function policyColumns({ match, reason, ...columns }: Policy) {
-  return { ...columns, match: toJson(match), reason: reason ?? null };
+function policyColumns({ match, reason, refusal, ...columns }: Policy) {
+  return { ...columns, match: toJson(match), reason: reason ?? null, refusal: refusal ?? null };
 }
 
 function policyOf({ match, ...row }: Rows.Policy): Policy {

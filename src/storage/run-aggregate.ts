@@ -8,6 +8,11 @@ import { RUN_COLUMNS, runOf } from "./run-columns.ts";
 import { followUpOf, threadOf } from "./run-rows.ts";
 
 const LOCK = "SELECT FROM runs WHERE id = $1::uuid FOR UPDATE";
+const { showsCard: _ofCurrentRun, ...THREAD } = Prisma.ThreadScalarFieldEnum;
+/** A thread that belongs to another run now shows the card of this one if it did before. */
+const SHOWS_CARD = `(
+  SELECT of_run.shows_card AND (threads.shows_card OR threads.run_id IS DISTINCT FROM runs.id)
+  FROM thread_runs of_run WHERE of_run.thread_id = threads.id AND of_run.run_id = runs.id)`;
 /** One statement, so that everything is from one moment. Every write to the row gives it another `xmin`. */
 const READ = `
   SELECT ${RUN_COLUMNS}, xmin::text AS version, coalesce(lease_expires_at < clock_timestamp(), false) AS over,
@@ -15,7 +20,7 @@ const READ = `
       SELECT ${selectList(Object.values(Prisma.FollowUpScalarFieldEnum))} FROM follow_ups
       WHERE run_id = runs.id AND (turn IS NULL OR turn = runs.turn) AND withdrawn_at IS NULL) AS one) AS "followUps",
     (SELECT json_agg(one) FROM (
-      SELECT ${selectList(Object.values(Prisma.ThreadScalarFieldEnum))} FROM threads
+      SELECT ${selectList(Object.values(THREAD))}, ${SHOWS_CARD} AS "showsCard" FROM threads
       WHERE id IN (SELECT thread_id FROM thread_runs WHERE run_id = runs.id)) AS one) AS threads
   FROM runs WHERE id = $1::uuid`;
 

@@ -11,7 +11,7 @@ import {
   type RunSort,
 } from "../core/ports/stores/run-query.ts";
 import type { RunKey } from "../core/ports/stores/run-store.ts";
-import { Batcher } from "./batcher.ts";
+import { Batcher, READ_TOGETHER_MAX } from "./batcher.ts";
 import type { Statement, Statements } from "./database.ts";
 import { Prisma, type Run as RunRow } from "./generated/client.ts";
 import {
@@ -50,15 +50,11 @@ const EVENLY_INDEXED: ReadonlySet<keyof RunFilters> = new Set([
   "modelId",
   "creatorId",
   "executorId",
-  "source",
   "environmentId",
   "skill",
   "scheduleId",
   "artifactType",
 ]);
-
-/** Many callers read runs at the same time, mainly those that watch them. */
-const READ_TOGETHER_MAX = 50;
 
 export function readsOf(statements: Pick<Statements, "rows">): Batcher<RunId, RunRow | undefined> {
   return new Batcher({
@@ -231,6 +227,7 @@ function isEvenlyIndexed(filters: RunFilters): boolean {
   if (filter === undefined) {
     return true;
   }
-  const isEven = filter === "states" ? filters.states?.length === 1 : EVENLY_INDEXED.has(filter);
+  const values = filter === "states" || filter === "sources" ? filters[filter] : undefined;
+  const isEven = values === undefined ? EVENLY_INDEXED.has(filter) : values.length === 1;
   return isEven && others.length === 0;
 }

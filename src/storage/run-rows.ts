@@ -7,7 +7,7 @@ import type {
   RunEvent as RunEventRow,
   Thread as ThreadRow,
 } from "./generated/client.ts";
-import { APPROVAL, FOLLOW_UP_FILES } from "./json-columns.ts";
+import { APPROVAL, FOLLOW_UP_FILES, OTHER_MEMBERS } from "./json-columns.ts";
 import { parseJsonColumn, withoutNulls } from "./rows.ts";
 
 /** Rows that belong to runs, as the domain's types. */
@@ -34,6 +34,10 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     private: row.private,
     authorId: row.authorId,
     byGuest: row.byGuest ? true : null,
+    actor:
+      row.actor === null
+        ? null
+        : parseJsonColumn(OTHER_MEMBERS, row.actor, { table: "follow_ups", id: row.id, column: "actor" }),
     source: row.source,
     createdAt: row.createdAt,
     turn: row.turn,
@@ -51,7 +55,7 @@ export function followUpOf(row: FollowUpRow): FollowUp {
 }
 
 export function threadOf(row: ThreadRow): StoredThread {
-  const { id, adapter, createdAt, installation, needsMention, participants } = row;
+  const { id, adapter, createdAt, installation, needsMention, participants, showsCard } = row;
   return withoutNulls<StoredThread>({
     id,
     adapter,
@@ -61,6 +65,7 @@ export function threadOf(row: ThreadRow): StoredThread {
     verbosity: row.verbosity,
     participants,
     needsMention,
+    showsCard,
     createdAt,
   });
 }

@@ -243,8 +243,14 @@ export class PrismaRunStore implements RunStore {
   }
 
   async #storeBeside(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
-    const { artifacts = [], inputs = [] } = change;
+    const { artifacts = [], cardsFromNow = [], inputs = [] } = change;
     await addFollowUps(tx, runId, change);
+    if (cardsFromNow.length > 0) {
+      const shown = { showsCard: true };
+      const threadIds = [...cardsFromNow];
+      await tx.threadRun.updateMany({ where: { runId, threadId: { in: threadIds } }, data: shown });
+      await tx.thread.updateMany({ where: { runId, id: { in: threadIds } }, data: shown });
+    }
     if (artifacts.length + inputs.length > 0) {
       await addFiles(tx, runId, { artifacts, inputs });
     }
@@ -288,13 +294,14 @@ function isAlone(change: RunChange): boolean {
   const {
     artifacts = [],
     binding,
+    cardsFromNow = [],
     followUps,
     inputs = [],
     notices,
     inboxResult: result,
     takenFollowUps: takes,
   } = change;
-  const lists = [artifacts, followUps, change.changedFollowUps ?? [], inputs, notices];
+  const lists = [artifacts, cardsFromNow, followUps, change.changedFollowUps ?? [], inputs, notices];
   const others = [binding, change.changes, change.details, result, takes, change.webhook];
   return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);
 }
@@ -315,10 +322,11 @@ async function addFollowUps(tx: Tx, runId: RunId, change: RunChange): Promise<vo
     const { _max } = await tx.followUp.aggregate({ where: { runId }, _max: { seq: true } });
     const lastSeq = _max.seq ?? 0;
     await tx.followUp.createMany({
-      data: followUps.map(({ approval, files, ...row }, index) => ({
+      data: followUps.map(({ actor, approval, files, ...row }, index) => ({
         ...row,
         seq: lastSeq + index + 1,
         ...defined({
+          actor: actor === undefined ? undefined : toJson(actor),
           approval: approval === undefined ? undefined : toJson(approval),
           files: files === undefined ? undefined : toJson(files),
         }),

@@ -3,6 +3,7 @@ import { serverOwner } from "../core/model/secrets/mcp-server.ts";
 import { valuesOwner } from "../core/model/secrets/sealed-values.ts";
 import { sealOwner as secretOwner } from "../core/model/secrets/secret.ts";
 import { secretOwner as webhookOwner } from "../core/model/webhooks/webhook.ts";
+import { settingOwner } from "../core/ports/stores/adapter-settings.ts";
 import { credentialsOwner } from "../core/ports/stores/app-installations.ts";
 import { answerOwner } from "../core/ports/stores/idempotency-store.ts";
 import type { SealedRow, SealedValueStore } from "../core/upkeep/secret-key-rotation.ts";
@@ -79,6 +80,14 @@ const SEALED_COLUMNS: Readonly<Record<string, SealedColumn>> = {
     before: "^",
     ownerColumns: ["adapter", "external_id"],
     ownerOf: ({ adapter, external_id: externalId }) => credentialsOwner({ adapter, externalId }),
+  },
+  adapter_settings: {
+    column: "sealed",
+    type: "text",
+    before: "^",
+    ownerColumns: [],
+    ownerOf: ({ id }) => settingOwner(id),
+    key: { sql: "id", first: "", type: "text" },
   },
   runs: CONFIG,
   schedules: CONFIG,

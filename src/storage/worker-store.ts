@@ -1,10 +1,23 @@
+import { z } from "zod";
 import { defined } from "../core/basics/defined.ts";
-import type { LiveWorker, Worker } from "../core/model/workers/worker.ts";
+import type { DiskUse, LiveWorker, Worker } from "../core/model/workers/worker.ts";
 import type { HostLoad, WorkerStore } from "../core/ports/stores/worker-store.ts";
 import type { Statements } from "./database.ts";
 import { Prisma, type Worker as WorkerRow } from "./generated/client.ts";
-import { DISK_USE } from "./json-columns.ts";
+import type { MembersOf } from "./json-columns.ts";
 import { parseJsonColumn } from "./rows.ts";
+
+const DISK_USE: z.ZodType<DiskUse> = z.looseObject({
+  freeBytes: z.number(),
+  takesRuns: z.boolean(),
+  used: z.looseObject({
+    workspaces: z.number(),
+    environments: z.number(),
+    mirrors: z.number(),
+    agents: z.number(),
+  } satisfies MembersOf<DiskUse["used"]>),
+  orphans: z.number(),
+} satisfies MembersOf<DiskUse>);
 
 /** Heartbeats arrive three times as often. */
 export const LIVE_SECONDS = 30;

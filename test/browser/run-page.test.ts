@@ -59,6 +59,25 @@ describe.skipIf(skipped !== undefined)("the page of a run in a browser", () => {
     expect(await page.getByLabel("Message to the agent").inputValue()).toBe("");
   });
 
+  test("the details of a run with an output schema have the data of its answer", async () => {
+    const output_schema = {
+      type: "object",
+      required: ["answer"],
+      properties: { answer: { type: "string" } },
+    };
+    const page = await openRun("say hello", { config: { output_schema } });
+    await page.getByText("Done", { exact: true }).first().waitFor();
+
+    await page
+      .getByRole("navigation", { name: "Run", exact: true })
+      .getByRole("link", { name: "Details" })
+      .click();
+
+    const data = page.getByRole("group", { name: "Data of the answer" });
+    // The demo agent answers with a sample of the schema.
+    expect(JSON.parse((await data.textContent()) ?? "")).toEqual({ answer: "demo" });
+  });
+
   test("a question is answered with its button", async () => {
     const page = await openRun("ask\nsay it was allowed", { interactive: true });
 

@@ -79,6 +79,46 @@ describe.skipIf(skipped !== undefined)("the list of runs in a browser", () => {
     expect(await row(page, "A live run").getByRole("link", { name: "Answer" }).count()).toBe(1);
   });
 
+  test("only runs with an open pull request whose rows are on the screen are looked at", async () => {
+    await createRun("say done", { title: "A template" });
+    const page = await context.newPage();
+    const looked: string[] = [];
+    const url = "https://git.example.com/acme/widgets/pull/7";
+    const status = { url, state: "open", checks: { total: 1, passed: 1, failed: 0 } };
+    const open = {
+      artifacts: [{ artifact_type: "PULL_REQUEST", data: { url, branch: "b" } }],
+      state: "SUCCEEDED",
+    };
+    await page.route("**/api/v1/agent/runs?*", async (route) => {
+      const answer = await route.fetch();
+      const { runs, ...others } = await answer.json();
+      const copies = Array.from({ length: 60 }, (_, number) => ({
+        ...{
+          ...runs[0],
+          ...open,
+          title: `Number ${number}`,
+          run_id: `00000000-0000-4000-8000-${1e11 + number}`,
+        },
+        pull_request_status: number === 1 ? { ...status, state: "merged" } : status,
+      }));
+      const isEnded = route.request().url().includes("SUCCEEDED") && runs.length > 0;
+      await route.fulfill({ json: { ...others, runs: isEnded ? copies : [] } });
+    });
+    await page.route("**/api/v1/agent/runs/00000000-*", async (route) => {
+      looked.push(String(Number(route.request().url().slice(-12)) - 1e11));
+      await route.fulfill({ status: 404, json: {} });
+    });
+
+    await page.goto(`${harness.service.url}/`);
+    await row(page, "Number 59").waitFor();
+    await expect.poll(() => looked).toContain("0");
+    expect(looked).not.toContain("1");
+    expect(looked).not.toContain("59");
+    await row(page, "Number 59").scrollIntoViewIfNeeded();
+
+    await expect.poll(() => looked).toContain("59");
+  });
+
   test("a run that waits for an approval needs those who may approve, and says so to everyone else", async () => {
     const [ann, dana] = [await addMember("Ann Lee"), await addMember("Dana Fischer")];
     const ofAnn = { actions: ["create"], principals: [ann.uid] };

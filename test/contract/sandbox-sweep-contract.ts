@@ -68,7 +68,8 @@ export function describeSandboxSweep(name: string, { endsWithWorker, makeSandbox
 
       expect(await makeSandbox(join(dataDir, "other")).sweep()).toBe(0);
 
-      expect((await processesWith(seconds)).length).toBe(before);
+      // The agent may still have been starting its program.
+      expect((await processesWith(seconds)).length).toBeGreaterThanOrEqual(before);
     });
   });
 }

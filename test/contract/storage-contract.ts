@@ -16,6 +16,7 @@ import { describeListingRuns } from "./storage/listing-runs.ts";
 import { describeOutbox } from "./storage/outbox.ts";
 import { describeOutboxPace } from "./storage/outbox-pace.ts";
 import { describePeople } from "./storage/people.ts";
+import { describePrincipalJoins } from "./storage/principal-joins.ts";
 import { describeQuotas } from "./storage/quotas.ts";
 import { describeRecords } from "./storage/records.ts";
 import { describeRunReports } from "./storage/run-reports.ts";
@@ -64,6 +65,7 @@ export function describeStorage(name: string, open: OpenStorage): void {
     describeFirstKey(harness);
     describePeople(harness);
     describeIdentities(harness);
+    describePrincipalJoins(harness);
     describeSignInWays(harness);
     describeWebhookOutbox(harness);
     describeWebhookHistory(harness);

@@ -30,11 +30,14 @@ const SCRIPTS: Readonly<Record<string, readonly RunExample[]>> = {
   "docs/api.md": [
     { begins: 'KEY="Authorization: Bearer $(cat .errand/api-key)"', prints: /"is_operator":true/ },
     { begins: 'RUN=$(curl -s $API/runs -H "$KEY" -H "$JSON" -H "Idempotency-Key: report-1" \\', prints: ID },
+    { begins: 'RATED=$(curl -s $API/runs -H "$KEY" -H "$JSON" \\', prints: /^\{"risk":"low"\}$/m },
+    { begins: "curl -s $API/runs/batch", prints: /QUEUED[\s\S]*prompt: one of prompt/ },
     {
       begins: 'curl -s $API/runs/$RUN -H "$KEY" | node',
       prints: /^(QUEUED|PENDING|CLAIMED|INPROGRESS|SUCCEEDED)$/m,
     },
     { begins: 'curl -sN $API/runs/$RUN/events -H "$KEY"', prints: /"to":"SUCCEEDED"/ },
+    { begins: 'curl -s "$API/runs/$RUN?wait=30', prints: /^\{"run_id":"[^"]+","state":"SUCCEEDED"\}$/m },
     { begins: "curl -s $API/runs/$RUN/followups", prints: /followup/ },
     { begins: "curl -s -X POST $API/runs/$RUN/cancel", prints: /^"[0-9a-f-]{36}"$/m },
     { begins: 'AGENT=$(curl -s $API/identities -H "$KEY" -H "$JSON" \\', prints: /"run_id":/ },
@@ -42,8 +45,16 @@ const SCRIPTS: Readonly<Record<string, readonly RunExample[]>> = {
       begins: 'curl -si $API/runs -H "$KEY" -H "$JSON" -H "Idempotency-Key: report-1" \\',
       prints: /replay/i,
     },
+    { begins: "TAG=$(curl -si $API/runs/$RUN", prints: /^304$[\s\S]*"checked":"yes"/m },
     { begins: 'curl -s "$API/runs?state=SUCCEEDED&state=CANCELLED', prints: /CANCELLED First report/ },
     { begins: 'curl -si "$API/runs?limit=1&colour=red" -H "$KEY"', prints: /colour/ },
+  ],
+  "docs/guides/command-line.md": [
+    { begins: "errand people create", prints: /"scopes": \[\s*"runs:write"\s*\],\s*"key": "errand_/ },
+    { begins: "errand environments create --name site", prints: /uid\t\w{22}\n[\s\S]*uid\t\w{22}\n/ },
+    { begins: "errand routing create", prints: /Website team[\s\S]*"limit": 200/ },
+    { begins: "errand admin inbox list", prints: /^\d{4}-\S+ \S/m },
+    { begins: "errand keys delete nightly", prints: /^/ },
   ],
   "docs/guides/github-actions.md": [
     { begins: "CI=$(errand api POST /agent/principals", prints: /"effect": ?"allow"/ },
@@ -54,6 +65,19 @@ const SCRIPTS: Readonly<Record<string, readonly RunExample[]>> = {
       prints: /"subject":"slack:T012AB3CD:U012AB3CD"/,
     },
     { begins: "errand login", prints: /ERRAND-REPORT\.md/ },
+  ],
+  "docs/guides/recipes.md": [
+    { begins: "ENVIRONMENT=$(errand api POST /agent/environments", prints: /prepared\.txt/ },
+    { begins: "errand api PUT /agent/secrets/SENTRY_TOKEN", prints: /SENTRY_TOKEN/ },
+    {
+      begins: "SENTRY=$(errand api POST /agent/mcp-servers",
+      prints: /^"?https:\/\/mcp\.sentry\.dev\/mcp"?$/m,
+    },
+    { begins: "errand api POST /agent/schedules", prints: /0 3 \* \* 1-5/ },
+    { begins: "errand skills list", prints: /^/ },
+    { begins: "errand api POST /agent/routing-rules", prints: /Website team[\s\S]*Website team/ },
+    { begins: "errand api POST /agent/policies", prints: /require_approval[\s\S]*Night runs need approval/ },
+    { begins: "RUN=$(errand runs get @last", prints: /https?:\/\/.*\/sessions\// },
   ],
   "docs/operations/configure.md": [
     { begins: 'KEY="Authorization: Bearer $(cat .errand/api-key)"', prints: /"limit":200/ },
@@ -116,6 +140,12 @@ const NOT_HERE: readonly (readonly [page: string, language: string, begins: stri
     "only GitHub runs it; github-action.test.ts starts the step",
   ],
   [
+    "docs/guides/github.md",
+    "yaml",
+    "# .github/errand.yml",
+    "needs a repository on GitHub; test/unit/adapters/github/errand-file.test.ts parses it",
+  ],
+  [
     "docs/guides/slack.md",
     "yaml",
     "",
@@ -132,6 +162,8 @@ const NOT_HERE: readonly (readonly [page: string, language: string, begins: stri
     "needs pg_dump 18, which is not in the packages of Debian",
   ],
   ["docs/operations/install.md", "sh", "npm ci", INSTALLATION],
+  ["docs/operations/install.md", "ini", "# /etc/systemd", "needs systemd as the first process"],
+  ["docs/operations/install.md", "nginx", "server {", "needs nginx, which is not installed for the tests"],
   ["docs/operations/scale.md", "sh", "export DATABASE_URL=", "needs two machines; two-processes.test.ts"],
   ["docs/webhooks.md", "js", "import { Webhook }", "a test below"],
   ["docs/webhooks.md", "json", "{", "a test below"],

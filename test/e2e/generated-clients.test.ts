@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -35,6 +35,8 @@ beforeAll(async () => {
     ERRAND_SECRET_KEY: "the secret key of a test, 32 characters and more",
     ERRAND_AGENT: "demo",
     ERRAND_SANDBOX: "local",
+    ERRAND_RATE_LIMIT: "0",
+    ERRAND_CONCURRENCY: "20",
   });
 });
 
@@ -101,6 +103,65 @@ describe("a client that is generated from the document", () => {
   );
 });
 
+/** Generators that Errand's own libraries do not use. Their code must compile, or import, as it is. */
+describe("the code of other generators", () => {
+  test.each([
+    [
+      "@hey-api/openapi-ts@0.99.0",
+      "openapi-ts",
+      ["-i", DOCUMENT, "-o", "client", "-p", "@hey-api/client-fetch"],
+      "client/index.ts",
+    ],
+    [
+      "orval@8.38.0",
+      "orval",
+      ["--input", DOCUMENT, "--output", "client.ts", "--client", "fetch"],
+      "client.ts",
+    ],
+  ])(
+    "%s generates a client that type-checks",
+    { timeout: INSTALL_MS },
+    async (generator, program, args, file) => {
+      const directory = join(folder, program);
+      const bin = await npmWith(directory, generator, "typescript@5.9.3");
+      await runIn(directory, join(bin, program), ...args);
+      const compilerOptions = {
+        ...{ module: "esnext", moduleResolution: "bundler", target: "es2022", strict: true, noEmit: true },
+        ...{ types: [], lib: ["es2024", "dom", "dom.iterable"] },
+      };
+      await writeFile(join(directory, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [file] }));
+
+      await runIn(directory, join(bin, "tsc"));
+
+      expect(await readFile(join(directory, file), "utf8")).toContain("createRun");
+    },
+  );
+
+  test.skipIf(withoutPython)(
+    `models of datamodel-code-generator import, and read a run${skipped()}`,
+    { timeout: INSTALL_MS },
+    async () => {
+      const directory = join(folder, "models");
+      const bin = await pythonWith(directory, "datamodel-code-generator==0.89.0", "pydantic[email]");
+      const types = ["--input-file-type", "openapi", "--output-model-type", "pydantic_v2.BaseModel"];
+      const files = ["--input", DOCUMENT, "--output", join(directory, "models.py")];
+      await runIn(directory, join(bin, "datamodel-codegen"), ...files, ...types);
+      const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
+      const body = JSON.stringify({ prompt: "say hello" });
+      const created = await fetch(`${service.url}/api/v1/agent/runs`, { method: "POST", headers, body });
+      const { run_id: runId } = (await created.json()) as { run_id: string };
+      const read = await fetch(`${service.url}/api/v1/agent/runs/${runId}`, { headers });
+      const run = await read.text();
+      const program =
+        "import sys, models; run = models.RunItem.model_validate_json(sys.argv[1]); print(run.model_dump(mode='json')['run_id'])";
+
+      const printed = await runIn(directory, join(bin, "python"), "-c", program, run);
+
+      expect(printed.trim()).toBe(runId);
+    },
+  );
+});
+
 describe("the public Python client", () => {
   test.skipIf(withoutPython).each(["0.11.0", "0.15.0"])(
     `version %s creates, follows, lists and cancels runs, also in its strict mode${skipped()}`,
@@ -126,6 +187,48 @@ describe("the public Python client", () => {
           missing: 404,
           cancelled: true,
         });
+      }
+    },
+  );
+});
+
+/** What the renamed client calls that is refused, and why. All other methods are answered. */
+const REFUSED = {
+  "agent.conversations.download_screenshot": "404 resource_not_found",
+  "agent.conversations.interrupt": "409 conflict",
+  "agent.get_run_by_external_reference": "404 resource_not_found",
+  ...Object.fromEntries(
+    [
+      ...["list", "get", "runs.create", "files.validate"],
+      ...["files.schemas.list", "files.schemas.retrieve", "files.schemas.get_document"],
+      ...["tasks.list", "tasks.create", "tasks.get", "tasks.update", "tasks.delete", "tasks.cancel"],
+      ...["tasks.get_by_conversation", "tasks.get_by_run"],
+    ].map((method) => [`factories.${method}`, "403 feature_not_available"]),
+  ),
+};
+
+describe("the renamed public Python client", () => {
+  test.skipIf(withoutPython)(
+    `each of its methods is answered as its types say, or refused for a reason${skipped()}`,
+    { timeout: INSTALL_MS },
+    async () => {
+      const directory = join(folder, "renamed");
+      const bin = await pythonWith(directory, "warp-platform-sdk==1.0.0");
+      const program = join(PROGRAMS, "renamed_client.py");
+
+      for (const [kind, mode] of ["sync", "async"].flatMap((each) => [
+        [each, "loose"] as const,
+        [each, "strict"] as const,
+      ])) {
+        const printed = await runIn(
+          directory,
+          ...[join(bin, "python"), "-W", "ignore", program, service.url, service.apiKey, kind, mode],
+        );
+
+        const { gone, refused, untested, total } = JSON.parse(printed);
+        // A new method of the client fails here.
+        expect([untested, gone, total]).toEqual([[], [], 52]);
+        expect(refused, `${kind}, ${mode}`).toEqual(REFUSED);
       }
     },
   );

@@ -3,8 +3,9 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { waitFor } from "../support/wait-for.ts";
 import { GithubIssue } from "./github-issue.ts";
-import { Fixture, TEST_LIMIT_MS } from "./service-fixture.ts";
+import { Fixture, TEST_LIMIT_MS, WAIT_LIMIT_MS } from "./service-fixture.ts";
 
 vi.setConfig({ testTimeout: TEST_LIMIT_MS });
 
@@ -71,4 +72,49 @@ test("a run whose push the host refuses says so everywhere, and the next turn pu
   );
   expect((await api.getRun(issue.runId)).outcome).not.toHaveProperty("refused");
   await fixture.checkInvariants();
+});
+
+const PROTECTS_ONE = `#!/bin/sh
+while read -r from to ref; do
+  if [ "$ref" = refs/heads/feature ]; then
+    echo 'GH006: Protected branch update failed for refs/heads/feature.' >&2
+    exit 1
+  fi
+done
+`;
+
+test("work for a protected branch comes as suggestions if it fits the pull request, otherwise as a pull request", async () => {
+  const { github, gitHost } = fixture;
+  const { fullName } = github.repo;
+  const head = await gitHost.repositories.commitAt("refs/heads/feature", fullName, { "words.txt": "helo\n" });
+  const opened = await github.openPullRequest("wendy", { title: "Words", body: "Some.", branch: "feature" });
+  github.moveHead(opened.number, head);
+  github.reviews.files.set(opened.number, [{ filename: "words.txt", patch: "@@ -0,0 +1 @@\n+helo" }]);
+  const before = github.pullRequests().length;
+  await writeFile(join(gitHost.repositories.pathOf(fullName), "hooks", "pre-receive"), PROTECTS_ONE, {
+    mode: 0o755,
+  });
+  const pull = new GithubIssue(fixture, opened.number);
+
+  await pull.comment("@errand write words.txt hello\nshell rm -f ERRAND-REPORT.md");
+  await pull.untilCard("Done", /refuses it: GH006/);
+  const [review] = await waitFor(
+    async () => {
+      const reviews = await github.reviewsOf(opened.number);
+      return reviews.length > 0 && reviews;
+    },
+    { what: "the suggestions", timeoutMs: WAIT_LIMIT_MS },
+  );
+  expect(review?.body).toMatch(/is a suggestion on its lines.*refuses it: GH006.*new pr=draft/s);
+  expect(github.reviewThreads.threads(opened.number).map(({ comment }) => comment.body)).toEqual([
+    "```suggestion\nhello\n```",
+  ]);
+  expect(github.pullRequests()).toHaveLength(before);
+
+  await pull.comment("@errand write other.txt hello");
+  const answer = (await pull.untilAnswers(1)).at(-1);
+  expect(answer).toMatch(
+    /its rules refuse the push \(GH006[^)]*\)\. It is in a pull request into that branch/,
+  );
+  expect(github.pullRequests()).toHaveLength(before + 1);
 });

@@ -25,8 +25,6 @@ test("a run whose repository is renamed while it works pushes there, and opens a
   await gitHost.rename(fullName, renamed);
   const card = await issue.untilCard("Done", /Its pull request:/);
   const [, number] = new RegExp(`/${renamed}/pull/(\\d+)`).exec(card.body) ?? [];
-  const pull = new GithubIssue(fixture, Number(number));
-  await pull.untilCard("Done");
   await issue.comment("@errand write notes.txt again");
   await issue.untilCard("Done", /turn 2/);
 

@@ -48,8 +48,36 @@ test("the events of a review in any order are one turn", async () => {
   expect(await fixture.followUpsOf(issue.runId)).toHaveLength(3);
 });
 
+test("each thread of several says what was done there, and the one whose request was carried out is resolved", async () => {
+  const { pull } = await pullOfARun();
+  const { github } = fixture;
+  const done = await github.reviewCommentAs("wendy", pull.number, "@errand write README.md Better.");
+  const list = JSON.stringify([{ thread: done.id, reply: "I wrote it anew.", done: true }]);
+  const words = `say All is done.\nsay \`\`\`errand-threads\nsay ${list}\nsay \`\`\``;
+  const asked = await github.reviewCommentAs("wendy", pull.number, `@errand ${words}`);
+  for (const written of [done, asked]) {
+    await fixture.sendGithub(written);
+  }
+
+  await waitFor(() => pull.replies.length >= 2, { what: "a reply in each thread", timeoutMs: WAIT_LIMIT_MS });
+  const [answer] = await pull.untilAnswers(1);
+  expect(answer).toContain("All is done.");
+  expect(answer).not.toContain("errand-threads");
+  expect(pull.replies).toMatchObject([
+    expect.stringMatching(/> I wrote it anew\.\n\n\[The whole answer\]/),
+    expect.stringContaining("[Answered here]"),
+  ]);
+  await waitFor(() => github.reviewThreads.threads(pull.number)[0]?.isResolved === true, {
+    what: "the thread to be resolved",
+    timeoutMs: WAIT_LIMIT_MS,
+  });
+  expect(github.reviewThreads.threads(pull.number)[1]?.isResolved).toBe(false);
+});
+
 test("failing checks and commit statuses of a run's pull request are one follow-up, and its end is answered there", async () => {
   const { issue, pull } = await pullOfARun();
+  await issue.untilAnswers(1);
+  expect(pull.comments).toEqual([]);
   const events = [
     await fixture.github.reportStatus(pull.number, { context: "ci/build", state: "failure" }),
     await fixture.github.failCheck(pull.number, "tests"),
@@ -69,6 +97,7 @@ test("failing checks and commit statuses of a run's pull request are one follow-
   expect(others).toEqual([]);
   expect(JSON.stringify(followUp)).toMatch(/These checks fail: (tests, lint|lint, tests), ci\/build\./);
   expect(issue.answers).toHaveLength(1);
+  expect(pull.cards).toEqual([]);
 });
 
 test("a merge conflict and a failure in the merge queue are follow-ups, and after two attempts a question to the requester", async () => {
@@ -87,7 +116,7 @@ test("a merge conflict and a failure in the merge queue are follow-ups, and afte
     const event = await reported();
     await fixture.sendGithub(event);
     await pull.untilAnswers(count + 1);
-    await pull.untilCard("Done");
+    await issue.untilCard("Done", new RegExp(`turn ${count + 2}`));
     // GitHub delivers the same event again.
     await fixture.sendGithub(event);
   }

@@ -220,8 +220,10 @@ describe("the public client lists", () => {
       source: { owner: "acme", name: "tools", skill_path },
     };
     const last_run_timestamp = expect.stringMatching(/^\d{4}-.+Z$/);
-    expect(unused).toEqual({ agents: [{ name: "deploy", variants: [variant] }] });
-    expect(used).toEqual({ agents: [{ name: "deploy", variants: [{ ...variant, last_run_timestamp }] }] });
+    expect(unused).toMatchObject({ agents: [{ name: "deploy", variants: [variant] }] });
+    expect(used).toMatchObject({
+      agents: [{ name: "deploy", variants: [{ ...variant, last_run_timestamp }] }],
+    });
     expect(lists.map(({ runs }) => runs.map((run) => run.run_id))).toEqual([[run_id], [run_id]]);
     expect(lists[0]?.runs[0]?.agent_skill).toMatchObject({ name: "deploy", full_path: skill_path });
   });

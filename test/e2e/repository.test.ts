@@ -140,7 +140,7 @@ describe("with the token of the team", () => {
     expect(artifacts).toContainEqual(
       expect.objectContaining({
         artifact_type: "PULL_REQUEST",
-        data: { url: changed[0]?.pull_request, branch },
+        data: { url: changed[0]?.pull_request, branch, status: expect.any(String) },
       }),
     );
     expect(github.calls("POST", /\/pulls$/)).toMatchObject([

@@ -4,7 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SOCKET_PORT, SUPERUSER, stopLeftoverPostmaster } from "@errand/embedded-postgres/parts";
 import { type ApiClient, createApiClient, type LoggedEvent } from "../support/api-client.ts";
-import { type EmulatedGithub, startEmulatedGithub, type Written } from "../support/emulated-github.ts";
+import {
+  type EmulatedGithub,
+  type EmulatedGithubOptions,
+  startEmulatedGithub,
+  type Written,
+} from "../support/emulated-github.ts";
 import { type EmulatedSlack, type SendOptions, startEmulatedSlack } from "../support/emulated-slack.ts";
 import { GitHost } from "../support/git-host.ts";
 import { type CheckedSystem, checkInvariants, githubThreads, slackThreads } from "../support/invariants.ts";
@@ -27,6 +32,10 @@ export const TEST_LIMIT_MS = 2 * WAIT_LIMIT_MS + 30_000;
 
 type Acknowledged = NonNullable<NonNullable<CheckedSystem["acknowledged"]>["deliveries"]>[number];
 type GithubDelivery = Pick<Written, "event" | "payload"> & { readonly deliveryId?: string };
+
+interface FixtureOptions extends EmulatedGithubOptions {
+  readonly hasGitOnGithub?: boolean;
+}
 
 /**
  * The service as a process, the emulators of Slack and GitHub that it talks to, and the deliveries that it has
@@ -53,11 +62,11 @@ export class Fixture {
 
   static async open(
     env: Record<string, string> = {},
-    { hasGitOnGithub = false }: { readonly hasGitOnGithub?: boolean } = {},
+    { hasGitOnGithub = false, ...githubOptions }: FixtureOptions = {},
   ): Promise<Fixture> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "errand-e2e-")));
     await chmod(folder, ENTERABLE);
-    const [slack, github] = await Promise.all([startEmulatedSlack(), startEmulatedGithub()]);
+    const [slack, github] = await Promise.all([startEmulatedSlack(), startEmulatedGithub(githubOptions)]);
     const gitHost = await GitHost.start(github.repo.fullName);
     const { ERRAND_GIT_URL: gitUrl = "" } = gitHost.environment;
     const gates = await Promise.all([startGate(slack.apiUrl), startGate(github.apiUrl, { gitUrl })]);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type ApiClient, createApiClient } from "../support/api-client.ts";
-import { asRecord } from "../support/json.ts";
+import { asRecord, type JsonRecord } from "../support/json.ts";
 import type { PostedMessage, SlackEvent } from "../support/slack/slack-events.ts";
-import type { SlackUser, SlackWorkspace } from "../support/slack/slack-workspace.ts";
+import type { ShownView, SlackUser, SlackWorkspace } from "../support/slack/slack-workspace.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { Fixture, TEST_LIMIT_MS, WAIT_LIMIT_MS } from "./service-fixture.ts";
 
@@ -141,6 +141,16 @@ const WAYS: readonly (readonly [string, (mine: Side, theirs: Side) => Promise<Re
       send(mine, { ...messageIn(mine, theirs), text: `<@${mine.workspace.botUserId}> status` }),
   ],
   [
+    "the shortcut on a message with the name of theirs",
+    (mine, theirs) =>
+      fixture.slack.dialogs.sendShortcut(webhook(), {
+        ...{ callbackId: "errand_send", user: mine.user, channel: "work" },
+        message: { ts: itemOf(theirs).ts, user: mine.user.id, text: "The build is red." },
+      }),
+  ],
+  ["a form with their environment", async (mine, theirs) => submit(mine, await formOf(mine), theirs)],
+  ["the form that they opened", async (mine, theirs) => submit(mine, await formOf(theirs), theirs)],
+  [
     "❌ on their request",
     (mine, theirs) =>
       send(mine, { type: "reaction_added", user: mine.user.id, reaction: "x", item: itemOf(theirs) }),
@@ -183,6 +193,17 @@ function search({ request, user }: Side, actionId: string, words: string): Promi
   return fixture.slack.sendMenuSearch(webhook(), { actionId, message, user, words });
 }
 
+async function formOf(side: Side): Promise<ShownView> {
+  await command(side, "");
+  const view = () => fixture.slack.dialogs.viewsOf(side.user).findLast(({ type }) => type === "modal");
+  return waitFor(view, { what: "the form", timeoutMs: WAIT_LIMIT_MS });
+}
+
+function submit({ user }: Side, view: ShownView, { environmentId: environment }: Side): Promise<Response> {
+  const values = { prompt: "say mine", environment };
+  return fixture.slack.dialogs.sendSubmission(webhook(), { user, view, values });
+}
+
 /** The id of the event whose author was asked. */
 async function askedOf({ api }: Pick<Side, "api">): Promise<string> {
   const { body } = await api.call("GET", "/agent/inbox?disposition=asked");
@@ -211,6 +232,63 @@ test("each team lists its own runs, threads, events and installations, and no ot
       expect((await api.call("GET", `/agent/runs/${theirs.runId}`)).status).toBe(404);
     }
   }
+});
+
+/** The run of a request with a file, which reads the file and makes an artifact. */
+async function runWithFile(
+  side: Side,
+  file: JsonRecord,
+): Promise<{ readonly id: string; readonly said: string }> {
+  const { api, name, user } = side;
+  const text = `env=env-${name}-one read attachments/${file.name}\nwrite artifacts/made.txt made-${name}`;
+  const { appMention, message } = await fixture.slack.mention(user, { channel: "work", text });
+  const known = (await api.listRuns()).map(({ run_id: id }) => id);
+  await send(side, { ...message, subtype: "file_share", files: [file] });
+  await send(side, { ...appMention, files: [file] });
+  const isNew = ({ run_id: id, state }: { readonly run_id: string; readonly state: string }) =>
+    !known.includes(id) && state === "SUCCEEDED";
+  const { run_id: id } = await waitFor(async () => (await api.listRuns()).find(isNew), {
+    what: `the run of ${name} with a file`,
+    timeoutMs: WAIT_LIMIT_MS,
+  });
+  return { id, said: JSON.stringify(await api.events(id)) };
+}
+
+test("files of requests and of runs are read in their own workspace, and nowhere else", async () => {
+  const { slack } = fixture;
+  // The service knows Slack by the address of the gate, and sends tokens to no other one.
+  const throughGate = (address: unknown) =>
+    new URL(new URL(String(address)).pathname, fixture.slackGate.url).href;
+  const files = sides.map(({ name, workspace }) => {
+    const file = slack.addFile(`notes-${name}.txt`, "text/plain", Buffer.from(`bytes-${name}`), workspace);
+    return { ...file, url_private_download: throughGate(file.url_private_download) };
+  });
+  for (const [index, mine] of sides.entries()) {
+    const { id, said } = await runWithFile(mine, files[index] ?? {});
+    // An event that names a file of another workspace.
+    const theirs = (index + 1) % sides.length;
+    const stolen = await runWithFile(mine, files[theirs] ?? {});
+
+    expect(said).toContain(`bytes-${mine.name}`);
+    expect(stolen.said).not.toContain(`bytes-${sides[theirs]?.name}`);
+    const { artifacts } = await mine.api.getRun(id);
+    const [made] = artifacts as readonly { readonly data: JsonRecord }[];
+    const artifact = String(made?.data.artifact_uid);
+    expect((await mine.api.call("GET", `/agent/artifacts/${artifact}`)).status).toBe(200);
+    for (const { api } of sides.filter((one) => one !== mine)) {
+      for (const path of [
+        `/agent/artifacts/${artifact}`,
+        `/agent/artifacts/${artifact}/download`,
+        `/agent/runs/${id}/artifacts/${artifact}/download`,
+        `/agent/runs/${id}/handoff/attachments`,
+      ]) {
+        expect((await api.call("GET", path)).status, path).toBe(404);
+      }
+    }
+  }
+  expect(new Set(slack.downloads.map(({ name, token }) => `${name} ${token}`))).toEqual(
+    new Set(sides.map(({ name, workspace }) => `notes-${name}.txt ${workspace.botToken}`)),
+  );
 });
 
 test.each(WAYS)("%s gives nothing of another team, and changes nothing there", async (_name, ask) => {

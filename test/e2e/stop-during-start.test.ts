@@ -33,6 +33,7 @@ test.each(MOMENTS)(
 
     expect([await ended, service.output()]).toEqual([0, expect.not.stringContaining("Errand is ready")]);
     expect(service.output()).toContain("app.stopping");
+    expect(service.output()).toContain("Errand stops as soon as it has started.");
     expect(existsSync(pidFile())).toBe(false);
   },
 );

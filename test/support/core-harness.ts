@@ -14,6 +14,7 @@ import { RunService } from "../../src/core/requests/run-service.ts";
 import { SkillFinder } from "../../src/core/requests/skills/skill-finder.ts";
 import { NoticeWriter } from "../../src/core/runs/notice-writer.ts";
 import { InstallationHealth } from "../../src/core/team/people/installation-health.ts";
+import { PrincipalJoins } from "../../src/core/team/people/principal-joins.ts";
 import { runRules } from "../../src/core/team/policies/run-rules.ts";
 import { EnvironmentService } from "../../src/core/team/records/environment-service.ts";
 import { InboxProcessor } from "../../src/core/threads/inbox/inbox-processor.ts";
@@ -22,6 +23,7 @@ import { LostRuns } from "../../src/core/upkeep/lost-runs.ts";
 import { Maintenance } from "../../src/core/upkeep/maintenance.ts";
 import { RunWorker, type RunWorkerDeps } from "../../src/core/work/attempts/run-worker.ts";
 import { WaitingAgents } from "../../src/core/work/lease/waiting-agents.ts";
+import { createSchemaChecker } from "../../src/json-schema/schema-checker.ts";
 import { createKnownSecrets } from "../../src/secrets/redaction.ts";
 import { createSecretBox } from "../../src/secrets/secret-box.ts";
 import { agentChoice } from "./agent-choice.ts";
@@ -73,6 +75,7 @@ export class CoreHarness {
   readonly logged: { readonly message: string; readonly facts: Record<string, unknown> | undefined }[] = [];
   readonly runs: RunService;
   readonly requestDefaults: RequestDefaultsService;
+  readonly joins: PrincipalJoins;
   readonly installationHealth: InstallationHealth;
   readonly inboxProcessor: InboxProcessor;
   readonly outboxDispatcher: OutboxDispatcher;
@@ -106,11 +109,13 @@ export class CoreHarness {
       ...rules,
     });
     this.requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
+    this.joins = new PrincipalJoins({ storage, box: this.secretBox, digest: sha256, log });
     this.installationHealth = new InstallationHealth({ installations: storage.installations, clock, log });
     const { installationHealth } = this;
     this.inboxProcessor = new InboxProcessor({
       storage,
       runs: this.runs,
+      joins: this.joins,
       policies: rules.policies,
       pullRequests: new PullRequestReader({ pullRequests: this.pullRequests, runs: this.runs, clock, log }),
       adapters,
@@ -138,6 +143,7 @@ export class CoreHarness {
       leaseMs: LEASE_MS,
       settings,
       redactors: REDACTORS,
+      schemas: createSchemaChecker(),
       secretBox,
     };
     const { agents: runner, blobs, changes, gateways, pullRequests, workspaces } = this;
@@ -164,6 +170,7 @@ export class CoreHarness {
       eventBodyMs: 7 * 86_400_000,
       deletedRuns,
       checkpoints: { prune: async () => 0 },
+      joins: this.joins,
       history: { prune: async () => 0 },
       queue,
       clock,

@@ -32,6 +32,7 @@ export interface Written {
   /** The number of the issue or pull request. */
   readonly number: number;
   readonly event:
+    | "check_run"
     | "check_suite"
     | "push"
     | "status"
@@ -45,6 +46,8 @@ export interface Written {
 
 export interface EmulatedGithubOptions {
   readonly private?: boolean;
+  /** The account has granted the optional permission. */
+  readonly writesChecks?: boolean;
 }
 
 /** Starts GitHub: the organisation `acme` with the App installed on its repository `acme/widgets`. */
@@ -56,7 +59,10 @@ export async function startEmulatedGithub(options: EmulatedGithubOptions = {}): 
     }
     return api.answer(request);
   });
-  const fixture = await GithubFixture.start(front.url, { private: options.private ?? false });
+  const fixture = await GithubFixture.start(front.url, {
+    private: options.private ?? false,
+    writesChecks: options.writesChecks ?? false,
+  });
   api = new GithubApi(fixture);
   return new EmulatedGithub(front, fixture, api);
 }
@@ -124,6 +130,11 @@ export class EmulatedGithub {
   /** Sign-in with the App. */
   get oauth(): GithubApi["oauth"] {
     return this.#api.oauth;
+  }
+
+  /** Creating Apps from manifests. */
+  get manifests(): GithubApi["manifests"] {
+    return this.#api.manifests;
   }
 
   /** What an administrator of the App sees and sets. */
@@ -206,6 +217,62 @@ export class EmulatedGithub {
     return { event: "check_suite", payload: { action: "completed", check_suite, repository, installation } };
   }
 
+  /** The checks that the App made, oldest first. */
+  get checkRuns(): readonly JsonRecord[] {
+    return this.#api.checks.all;
+  }
+
+  /** The files of pull requests, and what GitHub does with reviews. */
+  get reviews(): GithubApi["reviews"] {
+    return this.#api.reviews;
+  }
+
+  /** The reviews of a pull request as people see them, oldest first. */
+  async reviewsOf(number: number): Promise<readonly JsonRecord[]> {
+    return (await this.#read(this.owner.login, "GET", `pulls/${number}/reviews`)) as JsonRecord[];
+  }
+
+  /** The routes that make git's objects. */
+  get gitData(): GithubApi["gitData"] {
+    return this.#api.gitData;
+  }
+
+  /** Review threads, which only GraphQL resolves. */
+  get reviewThreads(): GithubApi["reviewThreads"] {
+    return this.#api.reviewThreads;
+  }
+
+  /** A person asks an account for a review of a pull request. */
+  async requestReviewAs(login: string, opened: Written, reviewer: string): Promise<Written> {
+    const requested_reviewer = { id: 1, login: reviewer, type: "User" };
+    const sender = this.#world.publicUser(login);
+    const payload = { ...opened.payload, action: "review_requested", requested_reviewer, sender };
+    return { ...opened, payload };
+  }
+
+  /** A push to the branch of a pull request, and its event. */
+  pushTo(opened: Written, sha: string): Written {
+    this.moveHead(opened.number, sha);
+    const pull_request = { ...asRecord(opened.payload.pull_request), head: { sha } };
+    return { ...opened, payload: { ...opened.payload, action: "synchronize", pull_request } };
+  }
+
+  /** A person presses a button of a check of the App. */
+  async pressAs(login: string, id: number, identifier: string): Promise<Pick<Written, "event" | "payload">> {
+    const check_run = this.#api.checks.withButton(id, identifier);
+    const repository = await this.#callAs(this.owner.login, "GET", "");
+    const payload = {
+      ...{ action: "requested_action", check_run, requested_action: { identifier }, repository },
+      ...{ installation: { id: GITHUB_APP.installationId }, sender: this.#world.publicUser(login) },
+    };
+    return { event: "check_run", payload };
+  }
+
+  /** A push to the branch of the pull request, whose head is this commit from now on. */
+  moveHead(number: number, sha: string): void {
+    this.#api.pullChanges.set(number, [{ head: { sha } }]);
+  }
+
   /** A commit status of the pull request's head, as an older CI service reports it, and its event. */
   async reportStatus(
     number: number,
@@ -248,10 +315,29 @@ export class EmulatedGithub {
   }
 
   /** Those of the repository, oldest first. */
-  pullRequests(): readonly { readonly number: number; readonly title: string; readonly branch: string }[] {
+  pullRequests(): readonly {
+    readonly number: number;
+    readonly title: string;
+    readonly branch: string;
+    readonly isDraft: boolean;
+  }[] {
     return this.#world
       .pullRequests()
-      .map(({ head_ref: branch, number, title }) => ({ number, title, branch }));
+      .map(({ draft: isDraft, head_ref: branch, number, title }) => ({ number, title, branch, isDraft }));
+  }
+
+  /** A person makes the pull request a draft again. */
+  makeDraft(number: number): void {
+    this.#world.setDraft(number, true);
+  }
+
+  async createLabel(name: string): Promise<void> {
+    await this.#callAs(this.owner.login, "POST", "labels", { name, color: "ededed" });
+  }
+
+  async labelsOf(number: number): Promise<readonly string[]> {
+    const { labels } = await this.#callAs(this.owner.login, "GET", `issues/${number}`);
+    return (labels as readonly JsonRecord[]).map(({ name }) => String(name));
   }
 
   issueReactions(repo: string, number: number): GithubComment["reactions"] {
@@ -301,9 +387,17 @@ export class EmulatedGithub {
 
   /** Failed checks of the head of a pull request, which belong to a program other than Errand. */
   async failChecks(number: number, names: readonly string[]): Promise<void> {
+    await this.#endChecks(number, names, "failure");
+  }
+
+  async passChecks(number: number, names: readonly string[]): Promise<void> {
+    await this.#endChecks(number, names, "success");
+  }
+
+  async #endChecks(number: number, names: readonly string[], conclusion: string): Promise<void> {
     const { head } = await this.#callAs(this.owner.login, "GET", `pulls/${number}`);
     for (const name of names) {
-      const result = { status: "completed", conclusion: "failure", output: { title: "Red", summary: "No." } };
+      const result = { status: "completed", conclusion, output: { title: "Ended", summary: "No." } };
       await this.#callAs(this.owner.login, "POST", "check-runs", {
         ...{ name, head_sha: asRecord(head).sha, ...result },
       });
@@ -392,8 +486,23 @@ export class EmulatedGithub {
     return { id: Number(subject.id), number: Number(number), event, payload };
   }
 
+  /** The owner commits a file to the default branch. Returns the event of the push. */
+  async commitFile(path: string, text: string): Promise<Pick<Written, "event" | "payload">> {
+    const address = `contents/${path}`;
+    const { sha } = await this.#callAs(this.owner.login, "GET", address).catch(() => ({ sha: undefined }));
+    const content = Buffer.from(text).toString("base64");
+    await this.#callAs(this.owner.login, "PUT", address, { message: "Change it", content, sha });
+    const repository = await this.#callAs(this.owner.login, "GET", "");
+    const installation = { id: GITHUB_APP.installationId };
+    return { event: "push", payload: { ref: "refs/heads/main", deleted: false, repository, installation } };
+  }
+
   /** A call that a user makes in the browser: without faults and journal. */
   async #callAs(login: string, method: string, path: string, content?: object): Promise<JsonRecord> {
+    return asRecord(await this.#read(login, method, path, content));
+  }
+
+  async #read(login: string, method: string, path: string, content?: object): Promise<unknown> {
     const { token } = this.#world.user(login);
     const headers = new Headers({ authorization: `token ${token}`, "content-type": "application/json" });
     const body = Buffer.from(content ? JSON.stringify(content) : "");
@@ -402,7 +511,7 @@ export class EmulatedGithub {
     if (answer.status >= 300) {
       throw new Error(`${method} ${fullPath} was answered ${answer.status}: ${answer.body}`);
     }
-    return asRecord(jsonOf(answer));
+    return jsonOf(answer);
   }
 
   #reactionsOn(subject: string): GithubComment["reactions"] {

@@ -5,6 +5,7 @@ import { SlackApi, type SlackCall } from "./slack/slack-api.ts";
 import { SlackDialogs } from "./slack/slack-dialogs.ts";
 import * as events from "./slack/slack-events.ts";
 import { readManifest } from "./slack/slack-manifest.ts";
+import { SlackManifests } from "./slack/slack-manifests.ts";
 import { SlackOauth } from "./slack/slack-oauth.ts";
 import { SlackOpenid } from "./slack/slack-openid.ts";
 import { type SlackDelivery, sendSlackForm, sendSlackJson } from "./slack/slack-sender.ts";
@@ -71,6 +72,14 @@ export async function startEmulatedSlack(options: EmulatedSlackOptions = {}): Pr
   return slack;
 }
 
+interface StoredFile {
+  readonly name: string;
+  readonly mimetype: string;
+  readonly bytes: Buffer;
+  /** Only its tokens open the file. */
+  readonly workspace: SlackWorkspace;
+}
+
 export class EmulatedSlack {
   /** The value for `slackApiUrl`. */
   readonly apiUrl: string;
@@ -91,10 +100,13 @@ export class EmulatedSlack {
   readonly openid: SlackOpenid;
   readonly dialogs: SlackDialogs;
   readonly oauth: SlackOauth;
+  readonly manifests: SlackManifests;
   readonly #front: FrontServer;
   readonly #api: SlackApi;
   readonly #workspaces: SlackWorkspace[];
-  readonly #files = new Map<string, { readonly mimetype: string; readonly bytes: Buffer }>();
+  /** The downloads of files that Slack gave: the name, and the token that was shown. */
+  readonly downloads: { readonly name: unknown; readonly token: string }[] = [];
+  readonly #files = new Map<string, StoredFile>();
   readonly #moved = new Map<string, string>();
   /** The events of the manifest. Undefined: all. */
   #subscribed: readonly string[] | undefined;
@@ -110,6 +122,7 @@ export class EmulatedSlack {
     this.openid = new SlackOpenid(app);
     this.dialogs = new SlackDialogs(app, (user) => this.#workspaceOf(user));
     this.oauth = new SlackOauth(app);
+    this.manifests = new SlackManifests(app, (manifest) => this.installFrom(manifest));
     this.workspace = main;
     this.otherWorkspace = other;
     this.alice = main.user("alice");
@@ -322,13 +335,21 @@ export class EmulatedSlack {
   }
 
   /** Stores a file as Slack does. Returns what the event of its message says about it. */
-  addFile(name: string, mimetype: string, bytes: Buffer): JsonRecord {
+  addFile(name: string, mimetype: string, bytes: Buffer, workspace = this.workspace): JsonRecord {
     const path = `/files-pri/${randomUUID()}/download/${name}`;
-    this.#files.set(path, { mimetype, bytes });
+    this.#files.set(path, { name, mimetype, bytes, workspace });
     const address = `${this.#front.url}${path}`;
     const id = `F${this.#files.size}`;
     const size = bytes.length;
-    const file = { id, name, mimetype, size, mode: "hosted", url_private_download: address };
+    const file = {
+      id,
+      name,
+      mimetype,
+      size,
+      mode: "hosted",
+      url_private_download: address,
+      user_team: workspace.teamId,
+    };
     this.#api.files.set(id, file);
     return file;
   }
@@ -347,15 +368,17 @@ export class EmulatedSlack {
     }
     const file = this.#files.get(path);
     const token = headers.get("authorization")?.replace("Bearer ", "") ?? "";
-    if (file === undefined || !this.workspace.knowsToken(token)) {
+    if (file === undefined || !file.workspace.knowsToken(token)) {
       return { status: 200, headers: { "content-type": "text/html" }, body: "<p>Sign in to Slack</p>" };
     }
+    this.downloads.push({ name: file.name, token });
     return { status: 200, headers: { "content-type": file.mimetype }, body: file.bytes };
   }
 
   /** Answers requests to the address of the emulator. */
   async answer(request: FrontRequest): Promise<FrontOutcome> {
-    const signIn = this.openid.answer(request) ?? this.oauth.answer(request);
+    const signIn =
+      this.openid.answer(request) ?? this.oauth.answer(request) ?? this.manifests.answer(request);
     if (signIn !== undefined) {
       return signIn;
     }

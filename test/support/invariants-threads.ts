@@ -93,6 +93,7 @@ interface Binding {
   readonly thread_id: string;
   readonly adapter: string;
   readonly key: string;
+  readonly shows_card: boolean;
 }
 
 /** I4. A thread that was bound to another run gets no more messages of the previous run. */
@@ -101,8 +102,12 @@ export async function findWrongThreads(
   readers: readonly ThreadReader[],
 ): Promise<readonly string[]> {
   const { rows } = await client.query<Binding>(
-    "SELECT run_id::text, id::text AS thread_id, adapter, key FROM threads WHERE run_id IS NOT NULL",
+    "SELECT run_id::text, id::text AS thread_id, adapter, key, shows_card FROM threads WHERE run_id IS NOT NULL",
   );
+  // Also the threads that belong to another run now. They keep what was said in them.
+  const { rows: everBound } = await client.query<Binding>(`
+    SELECT thread_runs.run_id::text, id::text AS thread_id, adapter, key, threads.shows_card
+    FROM thread_runs JOIN threads ON id = thread_id`);
   const runs = new Map((await readLogs(client)).map((run) => [run.id, run]));
   return rows.flatMap((binding) => {
     const run = runs.get(binding.run_id);
@@ -112,7 +117,7 @@ export async function findWrongThreads(
     }
     const shown = reader.read(binding.key);
     const answers = countAnswers(run.events, binding.thread_id);
-    const others = rows.filter((row) => row.run_id === run.id && row.thread_id !== binding.thread_id);
+    const others = everBound.filter((row) => row.run_id === run.id && row.thread_id !== binding.thread_id);
     const elsewhere = others.flatMap(({ adapter, key }) =>
       readers.filter((one) => one.adapter === adapter).flatMap((one) => one.read(key)),
     );
@@ -142,12 +147,13 @@ function findWrongCard(
   {
     run_id: runId,
     key,
+    shows_card: showsCard,
     state,
     words,
   }: Binding & { readonly state: string; readonly words: readonly string[] },
 ): readonly string[] {
   const cards = shown.filter(({ messageKey }) => messageKey === `card:${runId}`);
-  const isRight = cards.length > 0 && cards.every(({ says }) => words.includes(says));
+  const isRight = cards.length > 0 === showsCard && cards.every(({ says }) => words.includes(says));
   if (isRight) {
     return [];
   }

@@ -45,7 +45,7 @@ const PATIENCE_MS = 15_000;
  * - I1 every acknowledged create has its run, every acknowledged webhook its disposition;
  * - I2 runs change state only by the transition table, and only a follow-up takes a run out of an ended state;
  * - I3 the events of a run are 1, 2, 3 …, their times never go back, and they replay to its state;
- * - I4 each thread shows one card per run, in the run's state, and each end once;
+ * - I4 a thread that shows cards has one per run, in the run's state; each end is shown once;
  * - I5 at most one agent lives per run, and none for a run that no worker works on;
  * - I6 no canary is stored, printed, answered, posted or given to an agent;
  * - I7 everything that waits has a job, and every moving run has a lease.

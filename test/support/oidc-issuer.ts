@@ -14,6 +14,8 @@ export interface OidcIssuer {
   givesRefreshTokens: boolean;
   /** Whether it answers everything with 503. */
   isDown: boolean;
+  /** What it answers instead of the user info. */
+  brokenUserInfo: { readonly status: number; readonly body?: string } | undefined;
   /** How many requests arrived. */
   requests: number;
   /** The bodies of the requests for tokens. */
@@ -38,10 +40,26 @@ export const OIDC_CLIENT = {
   clientSecret: "a secret of the client, long enough",
 } as const;
 
+export interface IssuerHabits {
+  /** The only way in which the client may send its secret. Default: in the body. */
+  readonly authMethod?: "client_secret_basic" | "client_secret_post";
+  /** The ways that the metadata list. Default: both. */
+  readonly listed?: readonly ("client_secret_basic" | "client_secret_post")[];
+  /** Whether the ID token has the claims of the person too. Default: only the user info has them. */
+  readonly fullToken?: boolean;
+  /** Whether the user info is a signed JWT. Default: false. */
+  readonly signsUserInfo?: boolean;
+}
+
 /** Starts a real issuer of OpenID Connect on loopback. It asks nobody: the account `next` signs in. */
 export async function startOidcIssuer(
   redirectUri: string,
-  authMethod: "client_secret_basic" | "client_secret_post" = "client_secret_post",
+  {
+    authMethod = "client_secret_post",
+    fullToken = false,
+    listed = ["client_secret_basic", "client_secret_post"],
+    signsUserInfo = false,
+  }: IssuerHabits = {},
 ): Promise<OidcIssuer> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
@@ -60,6 +78,7 @@ export async function startOidcIssuer(
     next: "",
     givesRefreshTokens: false,
     isDown: false,
+    brokenUserInfo: undefined,
     requests: 0,
     tokenRequests: [],
     stop: async () => {
@@ -75,13 +94,20 @@ export async function startOidcIssuer(
         client_secret: OIDC_CLIENT.clientSecret,
         redirect_uris: [redirectUri],
         token_endpoint_auth_method: authMethod,
+        ...(signsUserInfo ? { userinfo_signed_response_alg: "RS256" } : {}),
         grant_types: ["authorization_code", "refresh_token"],
       },
     ],
     jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: KEY_ID, alg: "RS256", use: "sig" }] },
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
+    clientAuthMethods: [...listed],
+    conformIdTokenClaims: !fullToken,
+    claims: {
+      openid: ["sub"],
+      email: ["email", "email_verified"],
+      profile: ["name", "groups", "realm_access", "cognito:groups", "_claim_names", "_claim_sources"],
+    },
     cookies: { keys: ["a key of the test"] },
-    features: { devInteractions: { enabled: false } },
+    features: { devInteractions: { enabled: false }, jwtUserinfo: { enabled: signsUserInfo } },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     // An account that was deleted is unknown.
     findAccount: (_context, id) =>
@@ -106,6 +132,11 @@ export async function startOidcIssuer(
     issuer.requests += 1;
     if (issuer.isDown) {
       response.writeHead(503).end();
+      return;
+    }
+    if (issuer.brokenUserInfo !== undefined && request.url === "/me") {
+      response.writeHead(issuer.brokenUserInfo.status, { "content-type": "text/html" });
+      response.end(issuer.brokenUserInfo.body);
       return;
     }
     if (request.url?.startsWith("/token") === true) {

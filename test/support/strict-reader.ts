@@ -21,7 +21,10 @@ export function strictProblem({ method, path, status, body }: ReceivedAnswer): s
   const schema = status >= 400 ? Problem : answerTo(method === "HEAD" ? "GET" : method, address, status);
   const { error } = (schema ?? z.unknown()).safeParse(body);
   const problems = (error?.issues ?? []).map(({ message, path: place }) => `${place.join(".")}: ${message}`);
-  const unusual = unusualNames(body).map((name) => `${name}: is not snake_case`);
+  // The public client names the members of this answer itself.
+  const unusual = (address.endsWith("/harness-usage") ? [] : unusualNames(body)).map(
+    (name) => `${name}: is not snake_case`,
+  );
   const all = [...problems, ...unusual];
   return all.length === 0 ? undefined : `A strict client refuses ${all.join("; ")}`;
 }
@@ -111,7 +114,7 @@ const Problem = object({
 
 const PageInfo = object({ has_next_page: flag, next_cursor: maybe(text) });
 const WaitingFor = object({
-  reason: z.enum(["approval", "question", "worker_host", "capacity", "quota", "disk"]),
+  reason: z.enum(["approval", "question", "instructions", "worker_host", "capacity", "quota", "disk"]),
   message: text,
   position: maybe(whole),
   since: time,
@@ -158,7 +161,7 @@ const Config = object({
   computer_use_enabled: maybe(flag),
   computer_use_model_id: maybe(text),
   worker_host: maybe(text),
-  idle_timeout_minutes: maybe(whole.min(1).max(60)),
+  idle_timeout_minutes: maybe(whole.max(60)),
   harness: maybe(object({ type: maybe(text), model_id: maybe(text), reasoning_level: maybe(text) })),
   session_sharing: maybe(object({ public_access: maybe(z.enum(["VIEWER", "EDITOR"])) })),
   budget: maybe(z.record(text, z.number())),
@@ -172,7 +175,11 @@ const Artifact = z.discriminatedUnion("artifact_type", [
   object({
     artifact_type: z.literal("PULL_REQUEST"),
     created_at: time,
-    data: object({ url: text, branch: text }),
+    data: object({
+      url: text,
+      branch: text,
+      status: z.enum(["open", "draft", "merged", "closed", "unknown"]),
+    }),
   }),
   object({
     artifact_type: z.literal("PLAN"),
@@ -221,9 +228,33 @@ const Approval = object({
   decided_at: maybe(time),
 });
 
+const Provider = z.enum(["OPENAI", "ANTHROPIC", "GOOGLE", "UNKNOWN"]);
+const TimelineEvent = z.enum([
+  "oz_run_created",
+  "oz_run_claimed",
+  "worker_container_ready",
+  "shared_session_started",
+  "agent_started",
+  "oz_run_done",
+  "oz_run_blocked",
+  "oz_run_cancelled",
+  "oz_run_failed",
+  "oz_run_errored",
+  "vm_shutdown",
+]);
+
+const FollowUpAnswer = object({
+  outcome: z.enum(["live_session", "queued_prompt", "handoff_execution", "queue_pending"]),
+  state: State,
+  followup_id: maybe(text.nullable()),
+  answered: maybe(text),
+  question_open: maybe(z.literal(true)),
+});
+
 const RunItem = object({
   run_id: uuid,
   task_id: uuid,
+  root_run_id: uuid,
   title: text,
   prompt: text,
   state: State,
@@ -234,6 +265,8 @@ const RunItem = object({
   creator: Person,
   executor: maybe(Person),
   started_at: maybe(time.nullable()),
+  finished_at: maybe(time.nullable()),
+  submitted_prompt: maybe(text),
   run_time: maybe(z.iso.duration()),
   status_message: maybe(StatusMessage),
   trigger_url: maybe(text),
@@ -290,7 +323,7 @@ const Block = z.discriminatedUnion("type", [
   object({
     ...{ type: z.literal("action_result"), action_id: text, category: Category, name: text },
     state: z.enum(["running", "completed", "failed", "denied"]),
-    output: z.unknown(),
+    output: z.record(text, z.unknown()),
   }),
   object({ type: z.literal("event"), name: text, data: z.unknown() }),
 ]);
@@ -447,6 +480,9 @@ const Events = object({ events: z.array(RunEvent), next_after: maybe(z.union([wh
 const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   "POST /agent/run": RunAgentResponse,
   "POST /agent/runs": RunAgentResponse,
+  "POST /agent/runs/batch": object({
+    results: z.array(z.union([RunAgentResponse, object({ error: Problem })])),
+  }),
   "POST /agent/runs/*/retry": RunAgentResponse,
   "POST /agent/catalogue/*/test": RunAgentResponse,
   "POST /agent/environments/*/test": RunAgentResponse,
@@ -458,14 +494,17 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   "POST /agent/runs/cancel": Cancelled,
   "POST /agent/runs/*/cancel": CancelledRun,
   "POST /agent/tasks/*/cancel": CancelledRun,
-  "POST /agent/runs/*/followups": object({
-    ...{
-      state: State,
-      followup_id: maybe(text),
-      answered: maybe(text),
-      question_open: maybe(z.literal(true)),
-    },
+  "POST /agent/runs/*/followups": FollowUpAnswer,
+  "POST /agent/conversations/*/followups": FollowUpAnswer.extend({ run_id: uuid }),
+  "POST /agent/runs/*/interrupt": object({}),
+  "POST /agent/conversations/*/interrupt": object({ run_id: uuid }),
+  "GET /agent/run-by-external-reference": object({ run_id: uuid }),
+  "GET /agent/runs/*/harness-usage": object({
+    ...{ available: flag, conversation_id: text, run_id: text, age_seconds: maybe(whole) },
+    usage: maybe(z.record(text, z.unknown())),
   }),
+  "GET /networking/egress-ranges": object({ cidrs: z.array(text) }),
+  "GET /agent/runs/*/followups/*": FollowUp,
   "GET /agent/runs/*/followups": paged("followups", FollowUp),
   "GET /agent/runs/*/conversation": object({ conversation_id: uuid, steps: z.array(Step) }),
   "GET /agent/conversations/*": object({ conversation_id: uuid, steps: z.array(Step) }),
@@ -474,7 +513,13 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
   "GET /agent/runs/*/timeline": list(
     "events",
     object({
-      ...{ event_uuid: uuid, run_id: uuid, execution_id: maybe(uuid), event_type: text, occurred_at: time },
+      ...{
+        event_uuid: uuid,
+        run_id: uuid,
+        execution_id: maybe(z.int()),
+        event_type: TimelineEvent,
+        occurred_at: time,
+      },
       payload: maybe(object({})),
     }),
   ),
@@ -507,7 +552,13 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
     default_model_id: text,
     models: z.array(
       object({
-        ...{ id: text, display_name: text, provider: text, vision_supported: flag, description: maybe(text) },
+        ...{
+          id: text,
+          display_name: text,
+          provider: Provider,
+          vision_supported: flag,
+          description: maybe(text),
+        },
       }),
     ),
   }),
@@ -571,7 +622,8 @@ function answerTo(method: string, address: string, status: number): z.ZodType | 
   if (match === undefined || status >= 300) {
     return undefined;
   }
-  const expected = CREATED.has(match.name) ? 201 : 200;
+  const usual = CREATED.has(match.name) ? 201 : 200;
+  const expected = match.name.endsWith("/interrupt") ? 202 : usual;
   return match.schema.refine(() => status === expected, `has the status ${status} instead of ${expected}`);
 }
 
@@ -597,8 +649,11 @@ function unusualNames(value: unknown, path = ""): string[] {
   });
 }
 
-/** `data` of these is what the agent sent. */
+/** `data` of these is what the agent sent: in events, in messages, and in the result of a run. */
 function isOfAgent(holder: object, name: string): boolean {
   const { kind, type } = holder as { readonly kind?: unknown; readonly type?: unknown };
-  return name === "data" && (kind === "agent.other" || type === "other" || type === "event");
+  const isSent = [kind, type].some((of) =>
+    ["agent.other", "event", "other", "turn.ended"].includes(String(of)),
+  );
+  return name === "data" && (isSent || ("text" in holder && "turn" in holder));
 }

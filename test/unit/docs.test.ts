@@ -315,6 +315,24 @@ describe("docs", () => {
     expect(namesIn(page).filter((name) => !source.includes(`"${name}"`))).toEqual([]);
   });
 
+  test("the page on troubleshooting names each check of the doctor", async () => {
+    const page = await read("docs/operations/troubleshooting.md");
+    const source = (await Promise.all((await listSources()).map(read))).join("\n");
+    const checks = Array.from(
+      source.matchAll(/name: "([a-z_]+)",\s*(?:async )?run\b/g),
+      ([, name = ""]) => name,
+    );
+    const tables = Array.from(page.matchAll(/^\| .+ \|$/gm), ([row]) => row).filter((row) =>
+      row.includes("`"),
+    );
+    const named = new Set(
+      tables.flatMap((row) => Array.from(row.matchAll(/`([a-z_]+)`/g), ([, name = ""]) => name)),
+    );
+
+    expect(checks.length).toBeGreaterThan(25);
+    expect(checks.filter((name) => !named.has(name))).toEqual([]);
+  });
+
   test("no renamed log event is logged under its old name", async () => {
     const renamed = sectionOf(await read("docs/operations/observe.md"), "Renamed log events");
     const rows = Array.from(renamed.matchAll(/^\| ([a-z_.]+) +\| `([a-z_.]+)` +\|$/gm));

@@ -3,6 +3,8 @@ import { askChoice, askSecret, askText, readInput } from "../ask.ts";
 import { keyFromBrowser } from "../browser-login.ts";
 import { type Cli, handle } from "../cli.ts";
 import { UsageError } from "../failure.ts";
+import { MEMBERS } from "../generated/members.ts";
+import { setMembers } from "../json-members.ts";
 import { oneLine } from "../output.ts";
 import { LOCAL_URL, serverAddress } from "../settings.ts";
 
@@ -84,7 +86,7 @@ export function addAccountCommands(program: Command): void {
     .command("whoami")
     .summary("show whose key is used")
     .description("Shows whose key is used, and what it may do.");
-  handle(whoami, async (cli) => {
+  handle(setMembers(whoami, MEMBERS.Whoami), async (cli) => {
     const { origin, url } = await cli.connection();
     const who = await (await cli.client()).whoami();
     cli.output.details(who, {

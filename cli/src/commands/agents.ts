@@ -1,10 +1,19 @@
 import type { CreateNamedAgentRequest, NamedAgent, UpdateNamedAgentRequest } from "@errand/client";
 import type { Command } from "commander";
 import { type Cli, handle } from "../cli.ts";
+import { MEMBERS } from "../generated/members.ts";
+import { setMembers } from "../json-members.ts";
 import { collect, definedMembers } from "../options.ts";
 import { reportTest } from "../watch.ts";
 import { environmentUid } from "./environments.ts";
 import { addRecordKind } from "./record-kind.ts";
+
+export const AGENT_NAMING = {
+  idOf: ({ uid }: NamedAgent) => uid,
+  nameOf: ({ name }: NamedAgent) => name,
+  one: "named agent",
+  kindName: "agents",
+} as const;
 
 /** Adds the commands for what does the work of a run: named agents, agents of the catalogue, models and skills. */
 export function addAgentCommands(program: Command): void {
@@ -22,26 +31,30 @@ function addSkillCommands(program: Command): void {
     .description("Lists the skills in the repositories of the environments.")
     .option("--repo <owner/name>", "only those of this repository")
     .option("--refresh", "read the repositories again");
-  handle(list, async (cli, { refresh, repo }: { readonly repo?: string; readonly refresh?: boolean }) => {
-    const { agents } = await (await cli.client()).skills.list(definedMembers({ refresh, repo }));
-    const rows = agents.flatMap(({ name, variants }) => variants.map((variant) => ({ name, ...variant })));
-    cli.output.table(
-      rows,
-      [
-        { title: "NAME", value: ({ name }) => name, isWhole: true },
-        { title: "SKILL", value: ({ id }) => id, isWhole: true },
-        { title: "DESCRIPTION", value: ({ description }) => description },
-      ],
-      "No skills.",
-    );
-  });
+  handle(
+    setMembers(list, ["name", ...MEMBERS.AgentSkillVariant]),
+    async (cli, { refresh, repo }: { readonly repo?: string; readonly refresh?: boolean }) => {
+      const { agents } = await (await cli.client()).skills.list(definedMembers({ refresh, repo }));
+      const rows = agents.flatMap(({ name, variants }) => variants.map((variant) => ({ name, ...variant })));
+      cli.output.table(
+        rows,
+        [
+          { title: "NAME", value: ({ name }) => name, isWhole: true },
+          { title: "SKILL", value: ({ id }) => id, isWhole: true },
+          { title: "DESCRIPTION", value: ({ description }) => description },
+        ],
+        "No skills.",
+      );
+    },
+  );
 }
 
 function addNamedAgentCommands(program: Command): void {
   const agents = async (cli: Cli) => (await cli.client()).agents;
   addRecordKind<NamedAgent, CreateNamedAgentRequest>(program, {
-    name: "agents",
-    one: "named agent",
+    name: AGENT_NAMING.kindName,
+    one: AGENT_NAMING.one,
+    members: MEMBERS.NamedAgent,
     columns: [
       { title: "NAME", value: ({ name }) => name, isWhole: true },
       { title: "UID", value: ({ uid }) => uid, isWhole: true },
@@ -49,8 +62,8 @@ function addNamedAgentCommands(program: Command): void {
       { title: "MODEL", value: ({ base_model }) => base_model },
       { title: "DESCRIPTION", value: ({ description }) => description },
     ],
-    idOf: ({ uid }) => uid,
-    nameOf: ({ name }) => name,
+    idOf: AGENT_NAMING.idOf,
+    nameOf: AGENT_NAMING.nameOf,
     list: async (cli) => (await (await agents(cli)).list()).agents,
     addOptions: (command) =>
       command
@@ -116,11 +129,12 @@ function addNamedAgentCommands(program: Command): void {
 
 function addCatalogueCommands(program: Command): void {
   const group = program.command("catalogue").summary("list the agents that the server knows, and test them");
+  setMembers(group, MEMBERS.CatalogueAgent);
   const list = group
     .command("list", { isDefault: true })
     .alias("ls")
     .description("Lists the agents that the server knows.");
-  handle(list, async (cli) => {
+  handle(setMembers(list, MEMBERS.CatalogueAgent), async (cli) => {
     const { agents } = await (await cli.client()).catalogue.list();
     cli.output.table(
       agents,
@@ -143,7 +157,7 @@ function addCatalogueCommands(program: Command): void {
     .command("test")
     .description("Tests an agent with a short run.")
     .argument("<name>", "its name");
-  handle(test, async (cli, _: object, name: string) => {
+  handle(setMembers(test, MEMBERS.RunItem), async (cli, _: object, name: string) => {
     await reportTest(cli, await (await cli.client()).catalogue.test(name));
   });
 }
@@ -153,7 +167,7 @@ function addModelCommand(program: Command): void {
     .command("models")
     .summary("list the models that runs can use")
     .description("Lists the models that runs can use.");
-  handle(models, async (cli) => {
+  handle(setMembers(models, MEMBERS.AgentModel), async (cli) => {
     const { default_model_id, models: rows } = await (await cli.client()).models.list();
     cli.output.table(
       rows,

@@ -1,18 +1,27 @@
 import type { Environment, EnvironmentConfig } from "@errand/client";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Cli, handle } from "../cli.ts";
 import { UsageError } from "../failure.ts";
+import { MEMBERS } from "../generated/members.ts";
+import { setMembers } from "../json-members.ts";
 import { collect, definedMembers } from "../options.ts";
 import { ago } from "../output.ts";
 import { reportTest } from "../watch.ts";
-import { addRecordKind } from "./record-kind.ts";
+import { addRecordKind, oneNamed } from "./record-kind.ts";
 
+const NAMING = {
+  idOf: ({ uid }: Environment) => uid,
+  nameOf: ({ config }: Environment) => config.name,
+  one: "environment",
+  kindName: "environments",
+} as const;
 const UID = /^[0-9A-Za-z]{22}$/;
 
 export function addEnvironmentCommands(program: Command): void {
   const group = addRecordKind<Environment, EnvironmentConfig>(program, {
     name: "environments",
-    one: "environment",
+    one: NAMING.one,
+    members: MEMBERS.Environment,
     columns: [
       { title: "NAME", value: ({ config }) => config.name, isWhole: true },
       { title: "UID", value: ({ uid }) => uid, isWhole: true },
@@ -37,7 +46,20 @@ export function addEnvironmentCommands(program: Command): void {
         .option("--description <text>", "what it is for")
         .option("--image <image>", "the Docker image")
         .option("--repo <owner/name>", "a GitHub repository (repeatable)", collect)
-        .option("--setup <command>", "a command that prepares it (repeatable)", collect),
+        .option("--setup <command>", "a command that prepares it (repeatable)", collect)
+        .addOption(
+          new Option(
+            "--network <network>",
+            "what commands and agents reach: only what a run needs, or all",
+          ).choices(["none", "internet"]),
+        )
+        .addOption(
+          new Option("--pr <kind>", "what becomes of changes, if a run does not say it").choices([
+            "off",
+            "draft",
+            "ready",
+          ]),
+        ),
     editOf: async (
       _,
       options: {
@@ -46,6 +68,8 @@ export function addEnvironmentCommands(program: Command): void {
         readonly image?: string;
         readonly repo?: readonly string[];
         readonly setup?: readonly string[];
+        readonly network?: EnvironmentConfig["network"];
+        readonly pr?: EnvironmentConfig["pull_request"];
       },
     ) =>
       definedMembers({
@@ -54,6 +78,8 @@ export function addEnvironmentCommands(program: Command): void {
         docker_image: options.image,
         github_repos: options.repo?.map(repositoryOf),
         setup_commands: options.setup === undefined ? undefined : [...options.setup],
+        network: options.network,
+        pull_request: options.pr,
       }),
     create: async (cli, config) => (await cli.client()).environments.create({ config }),
     editable: ({ config }) => config,
@@ -64,7 +90,7 @@ export function addEnvironmentCommands(program: Command): void {
     .command("test")
     .description("Prepares an environment as a run would, and says whether that works.")
     .argument("<name>", "an environment: its name or id");
-  handle(test, async (cli, _: object, name: string) => {
+  handle(setMembers(test, MEMBERS.RunItem), async (cli, _: object, name: string) => {
     const uid = await environmentUid(cli, name);
     await reportTest(cli, await (await cli.client()).environments.test(uid));
   });
@@ -76,11 +102,7 @@ export async function environmentUid(cli: Cli, name: string): Promise<string> {
     return name;
   }
   const { environments } = await (await cli.client()).environments.list();
-  const environment = environments.find(({ config }) => config.name === name);
-  if (environment === undefined) {
-    throw new UsageError(`There is no environment "${name}".`, "List them with: errand environments list");
-  }
-  return environment.uid;
+  return oneNamed(environments, NAMING, name).uid;
 }
 
 function repositoryOf(text: string): { owner: string; repo: string } {

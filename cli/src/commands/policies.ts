@@ -1,6 +1,7 @@
 import type { Policy, PolicyMatch, PolicyRequest } from "@errand/client";
 import { type Command, Option } from "commander";
 import type { Cli } from "../cli.ts";
+import { MEMBERS } from "../generated/members.ts";
 import { collect, definedMembers, pairOf, parseCount } from "../options.ts";
 import { addRecordKind } from "./record-kind.ts";
 
@@ -10,6 +11,7 @@ interface PolicyOptions {
   readonly priority?: number;
   readonly match?: readonly string[];
   readonly reason?: string;
+  readonly refusal?: PolicyRequest["refusal"];
 }
 
 export function addPolicyCommands(program: Command): void {
@@ -17,6 +19,7 @@ export function addPolicyCommands(program: Command): void {
   addRecordKind<Policy, PolicyRequest>(program, {
     name: "policies",
     one: "policy",
+    members: MEMBERS.Policy,
     columns: [
       { title: "PRIORITY", value: ({ priority }) => priority, isWhole: true },
       { title: "NAME", value: ({ name }) => name },
@@ -41,17 +44,24 @@ export function addPolicyCommands(program: Command): void {
           "when it applies, for example sources=CLI,API or roles=guest (repeatable)",
           collect,
         )
-        .option("--reason <text>", "shown to callers that are refused or must wait"),
-    editOf: async (_, { effect, match, name, priority, reason }: PolicyOptions) =>
-      definedMembers({ name, effect, priority, match: match && matchOf(match), reason }),
+        .option("--reason <text>", "shown to callers that are refused or must wait")
+        .addOption(
+          new Option("--refusal <way>", "how a refused message is answered in its thread").choices([
+            "comment",
+            "reaction",
+            "silent",
+          ]),
+        ),
+    editOf: async (_, { effect, match, name, priority, reason, refusal }: PolicyOptions) =>
+      definedMembers({ name, effect, priority, match: match && matchOf(match), reason, refusal }),
     create: async (cli, edit) => (await policies(cli)).create(edit),
-    editable: ({ effect, enabled, match, name, priority, reason }) => ({
+    editable: ({ effect, enabled, match, name, priority, reason, refusal }) => ({
       name,
       effect,
       priority,
       enabled,
       match,
-      ...definedMembers({ reason }),
+      ...definedMembers({ reason, refusal }),
     }),
     replace: async (cli, id, edit) => (await policies(cli)).replace(id, edit),
     remove: async (cli, id) => (await policies(cli)).delete(id),

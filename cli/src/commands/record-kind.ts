@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { editText } from "../ask.ts";
 import { type Cli, handle } from "../cli.ts";
 import { UsageError } from "../failure.ts";
+import { setMembers } from "../json-members.ts";
 import { readJson, requireYes } from "../options.ts";
 import type { Column } from "../output.ts";
 
@@ -12,6 +13,8 @@ export interface RecordKind<Item, Edit extends object> {
   /** One of them, for example `environment`. */
   readonly one: string;
   readonly columns: readonly Column<Item>[];
+  /** The members of its JSON. */
+  readonly members: readonly string[];
   readonly idOf: (item: Item) => string;
   readonly nameOf: (item: Item) => string;
   readonly list: (cli: Cli) => Promise<readonly Item[]>;
@@ -35,7 +38,7 @@ export function addRecordKind<Item extends object, Edit extends object>(
   const described = `a ${kind.one}: its name or id`;
 
   const list = group.command("list").alias("ls").description(`Lists the ${kind.name}.`);
-  handle(list, async (cli) => {
+  handle(setMembers(list, kind.members), async (cli) => {
     cli.output.table(await kind.list(cli), kind.columns, `No ${kind.name}.`);
   });
 
@@ -44,7 +47,7 @@ export function addRecordKind<Item extends object, Edit extends object>(
     .alias("view")
     .description(`Shows one ${kind.one}.`)
     .argument("<name>", described);
-  handle(get, async (cli, _: object, name: string) => {
+  handle(setMembers(get, kind.members), async (cli, _: object, name: string) => {
     showItem(cli, await findItem(cli, kind, name), kind.columns);
   });
 
@@ -53,7 +56,7 @@ export function addRecordKind<Item extends object, Edit extends object>(
     .description(`Creates one ${kind.one}, from options or from a JSON file.`)
     .option("-F, --file <file>", "a JSON file; - reads standard input");
   kind.addOptions(create);
-  handle(create, async (cli, options: { readonly file?: string }) => {
+  handle(setMembers(create, kind.members), async (cli, options: { readonly file?: string }) => {
     const fromFile = options.file === undefined ? {} : await readJson(options.file);
     const item = await kind.create(cli, {
       ...fromFile,
@@ -64,11 +67,12 @@ export function addRecordKind<Item extends object, Edit extends object>(
 
   const edit = group
     .command("edit")
+    .alias("update")
     .description(`Changes one ${kind.one}: by options, by a JSON file, or in your editor.`)
     .argument("<name>", described)
     .option("-F, --file <file>", "a JSON file; - reads standard input");
   kind.addOptions(edit);
-  handle(edit, async (cli, options: { readonly file?: string }, name: string) => {
+  handle(setMembers(edit, kind.members), async (cli, options: { readonly file?: string }, name: string) => {
     const item = await findItem(cli, kind, name);
     const changes = await kind.editOf(cli, options as never);
     const before = kind.editable(item);
@@ -107,10 +111,32 @@ export async function findItem<Item>(
   }: Pick<RecordKind<Item, object>, "idOf" | "list" | "name" | "nameOf" | "one">,
   name: string,
 ): Promise<Item> {
-  const items = await list(cli);
-  const found = items.find((item) => idOf(item) === name) ?? items.find((item) => nameOf(item) === name);
+  return oneNamed(await list(cli), { idOf, nameOf, one, kindName }, name);
+}
+
+interface Naming<Item> {
+  readonly idOf: (item: Item) => string;
+  readonly nameOf: (item: Item) => string;
+  readonly one: string;
+  readonly kindName: string;
+}
+
+/** The item with this id, or the only one with this name. Of two, either could be the one that was meant. */
+export function oneNamed<Item>(
+  items: readonly Item[],
+  { idOf, kindName, nameOf, one }: Naming<Item>,
+  name: string,
+): Item {
+  const named = items.filter((item) => nameOf(item) === name);
+  const found = items.find((item) => idOf(item) === name) ?? named[0];
   if (found === undefined) {
     throw new UsageError(`There is no ${one} "${name}".`, `List them with: errand ${kindName} list`);
+  }
+  if (idOf(found) !== name && named.length > 1) {
+    throw new UsageError(
+      `There are ${named.length} ${kindName} with the name "${name}".`,
+      `Name one by its id: ${named.map(idOf).join(", ")}`,
+    );
   }
   return found;
 }

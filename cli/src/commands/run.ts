@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { basename, extname } from "node:path";
 import type { AmbientAgentConfig, RunAgentRequest, RunAgentResponse } from "@errand/client";
 import { Argument, type Command, Option } from "commander";
 import { editText, openInBrowser, readInput } from "../ask.ts";
@@ -7,22 +5,29 @@ import { type Cli, handle } from "../cli.ts";
 import { STATE_NAMES } from "../event-text.ts";
 import { EXIT, Exit, UsageError } from "../failure.ts";
 import { findRunId, keepLastRun } from "../find-run.ts";
+import { MEMBERS } from "../generated/members.ts";
 import { localRepository } from "../git.ts";
+import { setMembers } from "../json-members.ts";
+import { detachedText } from "../live-screen.ts";
 import { collect, definedMembers, pairOf, readJson } from "../options.ts";
 import { oneLine } from "../output.ts";
-import { detachedText, type EndOptions, followOrWait, withEndOptions } from "../watch.ts";
+import { filesOf } from "../request-files.ts";
+import { type EndOptions, followOrWait, withEndOptions } from "../watch.ts";
+import { AGENT_NAMING } from "./agents.ts";
 import { environmentUid } from "./environments.ts";
+import { oneNamed } from "./record-kind.ts";
 
 interface RunOptions extends EndOptions {
   /** false: no repository, also not that of the current directory. */
   readonly repo?: string | boolean;
   readonly ref?: string;
   readonly pr?: "draft" | "ready";
-  readonly env?: string;
+  /** false: no environment, also not the one of the settings. */
+  readonly env?: string | boolean;
   readonly agent?: string;
   readonly model?: string;
   readonly skill?: string;
-  readonly mcp?: string;
+  readonly mcp?: readonly string[];
   readonly attach?: readonly string[];
   readonly name?: string;
   readonly title?: string;
@@ -36,24 +41,14 @@ interface RunOptions extends EndOptions {
   readonly web?: boolean;
   /** The prompt, as older forms of the command have it. */
   readonly prompt?: string;
+  readonly conversation?: string;
+  readonly host?: string;
+  readonly share?: readonly string[];
   /** A file with the whole configuration, as older forms of the command have it. */
   readonly configFile?: string;
 }
 
-const IMAGES: Readonly<Record<string, "image/png" | "image/jpeg" | "image/gif" | "image/webp">> = {
-  ".png": "image/png",
-  ".jpg": "image/jpeg",
-  ".jpeg": "image/jpeg",
-  ".gif": "image/gif",
-  ".webp": "image/webp",
-};
-const TEXT_TYPES: Readonly<Record<string, string>> = {
-  ".json": "application/json",
-  ".md": "text/markdown",
-  ".csv": "text/csv",
-  ".pdf": "application/pdf",
-  ".zip": "application/zip",
-};
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function addRunCommand(program: Command): void {
   const command = program
@@ -69,38 +64,53 @@ export function addRunCommand(program: Command): void {
     .option("--ref <branch>", "the branch, tag or commit to begin with")
     .addOption(new Option("--pr <kind>", "open a pull request for the changes").choices(["draft", "ready"]))
     .option("--env <environment>", "an environment: its name or uid")
+    .option("--no-env", "work in no environment, also not in the one of the settings")
     .option("--agent <name>", "an agent of the catalogue, or a named agent")
     .option("--model <id>", "the model")
     .option("--skill <skill>", "the skill to run: owner/repo:name")
-    .option("--mcp <file>", "a JSON file with MCP servers")
+    .option(
+      "--mcp <servers>",
+      "MCP servers: a JSON file, JSON, or the uid of one of the team (repeatable)",
+      collect,
+    )
     .option("--attach <file>", "attach a file or an image (repeatable)", collect)
     .option("--name <name>", "the name of the configuration, by which runs can be listed")
     .option("--title <title>", "the title of the run")
     .addOption(new Option("--mode <mode>", "how the agent works").choices(["normal", "plan", "orchestrate"]))
     .option("--budget <limit>", "5usd, 30m, 20turns or 100000tokens (repeatable)", collect)
+    .option(
+      "--output-schema <file>",
+      "a JSON Schema for the answer; with --wait --json, only the value that matches is written",
+    )
     .option("--interactive", "the agent may ask for more than permission")
     .option("--ask", "the agent asks before it does something risky")
     .option("--personal", "only you and administrators see the run")
     .option("--parent <run>", "the run that this one belongs to")
+    .option("--conversation <id>", "the conversation that the run continues, with its files")
     .option("-m, --meta <key=value>", "metadata (repeatable)", collect)
     .option("--web", "open the run in the browser")
     .option("--config-file <file>", "a JSON file with the configuration; other options take precedence")
     .addOption(new Option("-p, --prompt <text>").argParser(onlyPrompt).hideHelp())
-    .addOption(new Option("-e, --environment <uid>").hideHelp());
+    .addOption(new Option("-e, --environment <uid>").hideHelp())
+    .addOption(new Option("--host <name>").hideHelp())
+    .addOption(new Option("--share [whom]").argParser(collect).preset("team").hideHelp());
   withEndOptions(command);
-  handle(command, async (cli, options: RunOptions & { readonly environment?: string }, prompt?: string) => {
-    const text = prompt === undefined ? options.prompt : onlyPrompt(prompt, options.prompt);
-    // Before the user writes a prompt that could not be sent.
-    await cli.connection();
-    const request = await requestOf(cli, { env: options.environment as string, ...options }, text);
-    const client = await cli.client();
-    const run = await client.runs.create(request);
-    await keepLastRun(cli, run.run_id);
-    for (const member of run.ignored ?? []) {
-      cli.output.note(`! ${oneLine(member)} has no effect on this server.`);
-    }
-    await show(cli, options, run);
-  });
+  handle(
+    setMembers(command, [...MEMBERS.RunAgentResponse, ...MEMBERS.RunItem]),
+    async (cli, options: RunOptions & { readonly environment?: string }, prompt?: string) => {
+      const text = prompt === undefined ? options.prompt : onlyPrompt(prompt, options.prompt);
+      // Before the user writes a prompt that could not be sent.
+      await cli.connection();
+      const request = await requestOf(cli, { env: options.environment as string, ...options }, text);
+      const client = await cli.client();
+      const run = await client.runs.create(request);
+      await keepLastRun(cli, run.run_id);
+      for (const member of run.ignored ?? []) {
+        cli.output.note(`! ${oneLine(member)} has no effect on this server.`);
+      }
+      await show(cli, options, run);
+    },
+  );
 }
 
 /** Of two prompts, either could be the one that was meant. */
@@ -144,8 +154,8 @@ async function requestOf(
   const { agent: configuredAgent, environment, model } = (await cli.settings.read()).defaults;
   const agent = await agentOf(cli, options.agent ?? configuredAgent);
   const text = await promptOf(cli, options, prompt);
-  const chosen = options.env ?? environment;
-  const environment_id = chosen === undefined ? undefined : await environmentUid(cli, chosen);
+  const chosen = options.env === false ? undefined : (options.env ?? environment);
+  const environment_id = typeof chosen !== "string" ? undefined : await environmentUid(cli, chosen);
   const known: AmbientAgentConfig = {
     ...(options.configFile === undefined ? {} : await readJson(options.configFile)),
     ...agent.config,
@@ -158,7 +168,10 @@ async function requestOf(
       model_id: options.model ?? model,
       name: options.name,
       mcp_servers: options.mcp === undefined ? undefined : await mcpServersOf(options.mcp),
+      worker_host: options.host,
+      session_sharing: sharingOf(options.share),
       budget: budgetOf(options.budget),
+      output_schema: options.outputSchema === undefined ? undefined : await readJson(options.outputSchema),
       permission_policy: options.ask === true ? "ask" : undefined,
     }),
   };
@@ -169,6 +182,7 @@ async function requestOf(
       title: options.title,
       mode: options.mode,
       interactive: options.interactive,
+      conversation_id: options.conversation,
       agent_identity_uid: agent.uid,
       parent_run_id: options.parent === undefined ? undefined : await findRunId(cli, options.parent),
       team: options.personal === true ? false : undefined,
@@ -185,7 +199,11 @@ async function promptOf(
   prompt: string | undefined,
 ): Promise<string | undefined> {
   if (prompt === "-") {
-    return readInput();
+    const input = await readInput();
+    if (input.trim() === "" && options.skill === undefined) {
+      throw new UsageError("The prompt on standard input is empty.", "For example: errand run - < task.md");
+    }
+    return input;
   }
   if (prompt !== undefined || options.skill !== undefined) {
     return prompt;
@@ -213,8 +231,10 @@ async function agentOf(
     return {};
   }
   const { agents } = await (await cli.client()).agents.list();
-  const named = agents.find(({ name: own, uid }) => own === name || uid === name);
-  return named === undefined ? { config: { harness: { type: name } } } : { uid: named.uid };
+  const isNamed = agents.some(({ name: own, uid }) => own === name || uid === name);
+  return isNamed
+    ? { uid: oneNamed(agents, AGENT_NAMING, name).uid }
+    : { config: { harness: { type: name } } };
 }
 
 /**
@@ -261,32 +281,44 @@ function sayLocal(
   }
 }
 
-async function mcpServersOf(file: string): Promise<NonNullable<AmbientAgentConfig["mcp_servers"]>> {
-  const value = await readJson(file);
-  // Other programs keep their servers in a member of this name.
-  const { mcpServers = value } = value as { readonly mcpServers?: object };
-  return mcpServers as NonNullable<AmbientAgentConfig["mcp_servers"]>;
+type McpServers = NonNullable<AmbientAgentConfig["mcp_servers"]>;
+
+async function mcpServersOf(sources: readonly string[]): Promise<McpServers> {
+  return Object.assign({}, ...(await Promise.all(sources.map(mcpServersIn))));
 }
 
-async function filesOf(files: readonly string[]): Promise<Pick<RunAgentRequest, "images" | "attachments">> {
-  const images: NonNullable<RunAgentRequest["images"]> = [];
-  const attachments: NonNullable<RunAgentRequest["attachments"]> = [];
-  for (const file of files) {
-    const bytes = await readFile(file).catch((error: Error) => {
-      throw new UsageError(`The file cannot be read: ${error.message}`);
-    });
-    const data = bytes.toString("base64");
-    const extension = extname(file).toLowerCase();
-    const image = IMAGES[extension];
-    if (image === undefined) {
-      const mime_type =
-        TEXT_TYPES[extension] ?? (bytes.includes(0) ? "application/octet-stream" : "text/plain");
-      attachments.push({ file_name: basename(file), mime_type, data });
-    } else {
-      images.push({ data, mime_type: image });
-    }
+/** A file, its content, or the uid of a server of the team. */
+async function mcpServersIn(source: string): Promise<McpServers> {
+  if (UUID.test(source)) {
+    return { [source]: { warp_id: source } };
   }
-  return { ...(images.length > 0 && { images }), ...(attachments.length > 0 && { attachments }) };
+  const value = source.trimStart().startsWith("{") ? parseObject(source) : await readJson(source);
+  // Other programs keep their servers in a member of this name.
+  const { mcpServers = value } = value as { readonly mcpServers?: object };
+  return mcpServers as McpServers;
+}
+
+function parseObject(text: string): object {
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    throw new UsageError("The MCP servers are not JSON.", "Write them in quotes, or name a file.");
+  }
+}
+
+/** The older forms share with the team, which sees a run anyway, with everyone who has a link, or with one person. */
+function sharingOf(shared: RunOptions["share"] = []): AmbientAgentConfig["session_sharing"] {
+  const whom = shared.filter((name) => !/^team(:|$)/.test(name));
+  const unknown = whom.find((name) => !/^public(:(view|edit))?$/.test(name));
+  if (unknown !== undefined) {
+    throw new UsageError(
+      `A run cannot be shared with ${unknown} alone.`,
+      "The team sees it anyway. For others: errand runs share RUN",
+    );
+  }
+  return whom.length === 0
+    ? undefined
+    : { public_access: whom.includes("public:edit") ? "EDITOR" : "VIEWER" };
 }
 
 function budgetOf(limits: readonly string[] = []): AmbientAgentConfig["budget"] {

@@ -5,6 +5,8 @@ import { type Cli, handle } from "../cli.ts";
 import { outcomeText, STATE_NAMES, stateName, stateStyle } from "../event-text.ts";
 import { UsageError } from "../failure.ts";
 import { findRunId, RUN_HELP } from "../find-run.ts";
+import { MEMBERS } from "../generated/members.ts";
+import { setMembers } from "../json-members.ts";
 import { collect, parseCount, requireYes } from "../options.ts";
 import { ago, type Column, parseDuration, safeText } from "../output.ts";
 import { watchRun } from "../watch.ts";
@@ -16,6 +18,8 @@ interface ListOptions {
   readonly source?: string;
   readonly name?: string;
   readonly since?: string;
+  readonly createdAfter?: string;
+  readonly createdBefore?: string;
   readonly query?: string;
   readonly limit: number;
   readonly watch?: boolean;
@@ -64,8 +68,10 @@ export function addRunsCommands(program: Command): void {
     .option("--since <duration>", "only runs created within this time, for example 2d")
     .option("-q, --query <text>", "only runs with these words in title, prompt or skill")
     .addOption(new Option("-L, --limit <count>", "at most so many runs").default(30).argParser(parseCount))
+    .addOption(new Option("--created-after <time>").hideHelp())
+    .addOption(new Option("--created-before <time>").hideHelp())
     .option("--watch", "repeat the list every two seconds");
-  handle(list, async (cli, options: ListOptions) => {
+  handle(setMembers(list, MEMBERS.RunItem), async (cli, options: ListOptions) => {
     if (options.watch !== true || !cli.output.isTerminal) {
       cli.output.table(await listRuns(cli, options), COLUMNS, "No runs.");
       return;
@@ -83,7 +89,7 @@ export function addRunsCommands(program: Command): void {
     .alias("view")
     .description("Shows a run and its result.")
     .argument("<run>", RUN_HELP);
-  handle(get, async (cli, _: object, name: string) => {
+  handle(setMembers(get, MEMBERS.RunItem), async (cli, _: object, name: string) => {
     const run = await (await cli.client()).runs.retrieve(await findRunId(cli, name));
     showRun(cli, run);
   });
@@ -102,7 +108,7 @@ export function addRunsCommands(program: Command): void {
     .option("--editor", "the link also allows follow-ups")
     .option("--expires <duration>", "the link ends after this time, for example 7d");
   handle(
-    share,
+    setMembers(share, MEMBERS.IssuedShareLink),
     async (
       cli,
       { editor, expires }: { readonly editor?: boolean; readonly expires?: string },
@@ -147,6 +153,22 @@ export function addRunsCommands(program: Command): void {
     // A server that cannot be reached is an error at once. Only later, the command waits for it.
     const { run_id } = await (await cli.client()).runs.retrieve(await findRunId(cli, name));
     await watchRun(cli, run_id, tail === undefined ? {} : { tail });
+  });
+
+  const attach = program
+    .command("attach")
+    .summary("show a run live, and write to it")
+    .description(
+      "Shows a run live from its beginning. What you type and end with Enter is sent as a follow-up, and so is each line " +
+        "of standard input. An answer to a question of the agent is typed as well. Ctrl-C detaches: the run continues.",
+    )
+    .argument("<run>", RUN_HELP)
+    .option("--from-now", "do not show what has happened before");
+  handle(attach, async (cli, { fromNow }: { readonly fromNow?: boolean }, name: string) => {
+    const client = await cli.client();
+    const { run_id } = await client.runs.retrieve(await findRunId(cli, name));
+    const after = fromNow === true ? (await client.runs.storedEvents(run_id, { tail: 1 })).next_after : 0;
+    await watchRun(cli, run_id, { after, types: true });
   });
 }
 
@@ -206,6 +228,8 @@ async function listRuns(cli: Cli, options: ListOptions): Promise<readonly RunIte
     ...(options.since !== undefined && {
       created_after: new Date(Date.now() - parseDuration(options.since)).toISOString(),
     }),
+    ...(options.createdAfter !== undefined && { created_after: options.createdAfter }),
+    ...(options.createdBefore !== undefined && { created_before: options.createdBefore }),
     ...(options.query !== undefined && { q: options.query }),
   };
   const isWanted = await repositoryFilter(client, options.repo);
@@ -239,7 +263,7 @@ async function repositoryFilter(
 
 /** A state as the server or as people call it. */
 function stateOf(text: string): RunState {
-  const upper = text.toUpperCase();
+  const upper = text.toUpperCase().replaceAll(/[-_ ]/g, "");
   const known = Object.keys(STATE_NAMES) as RunState[];
   const state = known.find((name) => name === upper || STATE_NAMES[name] === text.toLowerCase());
   if (state === undefined) {

@@ -1,6 +1,8 @@
 import type { ScheduledAgentItem, ScheduleRequest, ScheduleUpdateRequest } from "@errand/client";
 import type { Command } from "commander";
 import { type Cli, handle } from "../cli.ts";
+import { MEMBERS } from "../generated/members.ts";
+import { setMembers } from "../json-members.ts";
 import { definedMembers } from "../options.ts";
 import { ago } from "../output.ts";
 import { environmentUid } from "./environments.ts";
@@ -11,6 +13,7 @@ export function addScheduleCommands(program: Command): void {
   const kind: RecordKind<ScheduledAgentItem, ScheduleRequest> = {
     name: "schedules",
     one: "schedule",
+    members: MEMBERS.ScheduledAgentItem,
     columns: [
       { title: "NAME", value: ({ name }) => name, isWhole: true },
       { title: "ID", value: ({ id }) => id, isWhole: true },
@@ -69,7 +72,7 @@ export function addScheduleCommands(program: Command): void {
       .command(verb)
       .description(`${verb === "pause" ? "Pauses" : "Resumes"} a schedule.`)
       .argument("<name>", "a schedule: its name or id");
-    handle(command, async (cli, _: object, name: string) => {
+    handle(setMembers(command, MEMBERS.ScheduledAgentItem), async (cli, _: object, name: string) => {
       const { id } = await findItem(cli, kind, name);
       showItem(cli, await (await schedules(cli))[verb](id), kind.columns);
     });

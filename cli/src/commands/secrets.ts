@@ -2,6 +2,8 @@ import type { Command } from "commander";
 import { askSecret, readInput } from "../ask.ts";
 import { handle } from "../cli.ts";
 import { UsageError } from "../failure.ts";
+import { MEMBERS } from "../generated/members.ts";
+import { setMembers } from "../json-members.ts";
 import { requireYes } from "../options.ts";
 import { ago } from "../output.ts";
 
@@ -12,33 +14,36 @@ export function addSecretCommands(program: Command): void {
     .description("Sets a secret. Its value is read from standard input, or asked for without showing it.")
     .argument("<name>", "the name of the environment variable")
     .option("--personal", "only your own runs get it");
-  handle(set, async (cli, { personal }: { readonly personal?: boolean }, name: string) => {
-    if (!cli.isInteractive && process.stdin.isTTY) {
-      // A terminal would show what is typed.
-      throw new UsageError("The value cannot be asked for.", "Write it to standard input.");
-    }
-    const value = cli.isInteractive
-      ? await askSecret(`Value of ${name}`)
-      : (await readInput()).replace(/\r?\n$/, "");
-    if (value === "") {
-      throw new UsageError("The value is empty.", "Write it to standard input.");
-    }
-    const secret = await (await cli.client()).secrets.put(name, {
-      value,
-      ...(personal === true && { team: false }),
-    });
-    if (cli.output.isJson) {
-      cli.output.json(secret);
-    } else {
-      cli.output.note(`Set ${name}.`);
-    }
-  });
+  handle(
+    setMembers(set, MEMBERS.Secret),
+    async (cli, { personal }: { readonly personal?: boolean }, name: string) => {
+      if (!cli.isInteractive && process.stdin.isTTY) {
+        // A terminal would show what is typed.
+        throw new UsageError("The value cannot be asked for.", "Write it to standard input.");
+      }
+      const value = cli.isInteractive
+        ? await askSecret(`Value of ${name}`)
+        : (await readInput()).replace(/\r?\n$/, "");
+      if (value === "") {
+        throw new UsageError("The value is empty.", "Write it to standard input.");
+      }
+      const secret = await (await cli.client()).secrets.put(name, {
+        value,
+        ...(personal === true && { team: false }),
+      });
+      if (cli.output.isJson) {
+        cli.output.json(secret);
+      } else {
+        cli.output.note(`Set ${name}.`);
+      }
+    },
+  );
 
   const list = group
     .command("list")
     .alias("ls")
     .description("Lists the names of secrets. Values are never shown.");
-  handle(list, async (cli) => {
+  handle(setMembers(list, MEMBERS.Secret), async (cli) => {
     const { secrets } = await (await cli.client()).secrets.list();
     cli.output.table(
       secrets,

@@ -2,7 +2,10 @@ import type { DoctorCheck } from "@errand/client";
 import type { Command } from "commander";
 import { handle } from "../cli.ts";
 import { EXIT, Exit } from "../failure.ts";
+import { MEMBERS } from "../generated/members.ts";
+import { setMembers } from "../json-members.ts";
 import { type Column, oneLine } from "../output.ts";
+import { addAdminResources } from "./resources.ts";
 
 const CHECK_STYLES = { ok: "green", warn: "yellow", fail: "red" } as const;
 
@@ -46,11 +49,20 @@ export function addServerCommands(program: Command): void {
     );
   });
 
-  const doctor = program
+  addDoctor(program);
+  const admin = program
+    .command("admin")
+    .summary("check the server, and list what it received, sent and changed");
+  addDoctor(admin);
+  addAdminResources(admin);
+}
+
+function addDoctor(parent: Command): void {
+  const doctor = parent
     .command("doctor")
     .summary("check the server")
     .description("Lets the server check itself. The exit code is 1 if a check fails.");
-  handle(doctor, async (cli) => {
+  handle(setMembers(doctor, MEMBERS.DoctorResponse), async (cli) => {
     const { checks, ...report } = await (await cli.client()).doctor.retrieve();
     const columns: readonly Column<DoctorCheck>[] = [
       { title: "CHECK", value: ({ name }) => name },

@@ -5,8 +5,12 @@ import { type Cli, handle } from "../cli.ts";
 import { STATE_NAMES } from "../event-text.ts";
 import { CliError, EXIT, Exit, UsageError } from "../failure.ts";
 import { findRunId, keepLastRun, RUN_HELP } from "../find-run.ts";
+import { MEMBERS } from "../generated/members.ts";
+import { setMembers } from "../json-members.ts";
+import { collect } from "../options.ts";
 import { safeText } from "../output.ts";
 import { questionText } from "../question-text.ts";
+import { filesOf } from "../request-files.ts";
 import { type EndOptions, followOrWait, withEndOptions } from "../watch.ts";
 
 interface SendOptions extends EndOptions {
@@ -14,6 +18,7 @@ interface SendOptions extends EndOptions {
   readonly steer?: boolean;
   readonly private?: boolean;
   readonly mode?: "normal" | "plan" | "orchestrate";
+  readonly attach?: readonly string[];
 }
 
 export function addSteerCommands(program: Command): void {
@@ -28,29 +33,34 @@ export function addSteerCommands(program: Command): void {
     .argument("<message>", "the text; - reads standard input")
     .option("--interrupt", "stop the current turn first")
     .option("--steer", "give it to the current turn, if the agent can take it")
+    .option("--attach <file>", "attach a file or an image (repeatable)", collect)
     .option("--private", "do not show it in the thread of the run")
     .addOption(new Option("--mode <mode>", "how the agent works").choices(["normal", "plan", "orchestrate"]));
   withEndOptions(send);
-  handle(send, async (cli, options: SendOptions, name: string, text: string) => {
-    const runId = await findRunId(cli, name);
-    const client = await cli.client();
-    const { next_after: after } = await client.runs.storedEvents(runId, { tail: 1 });
-    const followUp = await client.runs.followUp(runId, {
-      message: text === "-" ? await readInput() : text,
-      ...deliveryOf(options),
-      ...(options.private === true && { visibility: "private" }),
-      ...(options.mode !== undefined && { mode: options.mode }),
-    });
-    await followOrWait(cli, runId, options, after);
-    if (cli.output.isJson) {
-      cli.output.json(followUp);
-    } else if (followUp.answered !== undefined) {
-      cli.output.line(`Answered: ${followUp.answered}`);
-    } else {
-      const question = followUp.question_open === true ? " A question of the agent is still open." : "";
-      cli.output.line(`Sent. The run is ${STATE_NAMES[followUp.state]}.${question}`);
-    }
-  });
+  handle(
+    setMembers(send, [...MEMBERS.RunFollowupResponse, ...MEMBERS.RunItem]),
+    async (cli, options: SendOptions, name: string, text: string) => {
+      const runId = await findRunId(cli, name);
+      const client = await cli.client();
+      const { next_after: after } = await client.runs.storedEvents(runId, { tail: 1 });
+      const followUp = await client.runs.followUp(runId, {
+        message: text === "-" ? await readInput() : text,
+        ...deliveryOf(options),
+        ...(options.private === true && { visibility: "private" }),
+        ...(options.mode !== undefined && { mode: options.mode }),
+        ...(await filesOf(options.attach ?? [])),
+      });
+      await followOrWait(cli, runId, options, after);
+      if (cli.output.isJson) {
+        cli.output.json(followUp);
+      } else if (followUp.answered !== undefined) {
+        cli.output.line(`Answered: ${followUp.answered}`);
+      } else {
+        const question = followUp.question_open === true ? " A question of the agent is still open." : "";
+        cli.output.line(`Sent. The run is ${STATE_NAMES[followUp.state]}.${question}`);
+      }
+    },
+  );
 
   const answer = program
     .command("answer")
@@ -58,33 +68,51 @@ export function addSteerCommands(program: Command): void {
     .description("Answers a question of the agent: allow, reject, or the name or id of one of its options.")
     .argument("<run>", RUN_HELP)
     .argument("[option]", "allow, reject, or an option");
-  handle(answer, async (cli, _: object, name: string, choice?: string) => {
-    const client = await cli.client();
-    const run = await client.runs.retrieve(await findRunId(cli, name));
-    if (run.permission === undefined) {
-      throw new CliError(`The run asks nothing. It is ${STATE_NAMES[run.state]}.`);
-    }
-    const option_id =
-      choice === undefined ? await askOption(cli, run.permission) : optionOf(run.permission, choice);
-    const answered = await client.runs.answer(run.run_id, run.permission.permission_id, { option_id });
-    if (cli.output.isJson) {
-      cli.output.json(answered);
-    } else {
-      cli.output.line(
-        `Answered: ${safeText(run.permission.options.find((own) => own.option_id === option_id)?.name ?? "")}`,
-      );
-    }
-  });
+  handle(
+    setMembers(answer, MEMBERS.RunStateResponse),
+    async (cli, _: object, name: string, choice?: string) => {
+      const client = await cli.client();
+      const run = await client.runs.retrieve(await findRunId(cli, name));
+      if (run.permission === undefined) {
+        throw new CliError(`The run asks nothing. It is ${STATE_NAMES[run.state]}.`);
+      }
+      const option_id =
+        choice === undefined ? await askOption(cli, run.permission) : optionOf(run.permission, choice);
+      const answered = await client.runs.answer(run.run_id, run.permission.permission_id, { option_id });
+      if (cli.output.isJson) {
+        cli.output.json(answered);
+      } else {
+        cli.output.line(
+          `Answered: ${safeText(run.permission.options.find((own) => own.option_id === option_id)?.name ?? "")}`,
+        );
+      }
+    },
+  );
 
   addApprovalCommand(program, true);
   addApprovalCommand(program, false);
+
+  const interrupt = program
+    .command("interrupt")
+    .summary("end the turn of a run")
+    .description("Ends the current turn of a run, which then waits for a follow-up.")
+    .argument("<run>", RUN_HELP);
+  handle(setMembers(interrupt, ["run_id"]), async (cli, _: object, name: string) => {
+    const runId = await findRunId(cli, name);
+    await (await cli.client()).runs.interrupt(runId);
+    if (cli.output.isJson) {
+      cli.output.json({ run_id: runId });
+    } else {
+      cli.output.line(`The turn ends. Write what to do next: errand send ${runId} "…"`);
+    }
+  });
 
   const cancel = program
     .command("cancel")
     .summary("cancel runs")
     .description("Cancels runs.")
     .argument("<run...>", RUN_HELP);
-  handle(cancel, async (cli, _: object, names: readonly string[]) => {
+  handle(setMembers(cancel, MEMBERS.CancelResult), async (cli, _: object, names: readonly string[]) => {
     const ids = await Promise.all(names.map((name) => findRunId(cli, name)));
     const { results } = await (await cli.client()).runs.cancelMany(ids);
     cli.output.table(
@@ -107,21 +135,24 @@ export function addSteerCommands(program: Command): void {
     .argument("<run>", RUN_HELP)
     .option("--edit", "change the prompt in your editor first");
   withEndOptions(retry);
-  handle(retry, async (cli, options: EndOptions & { readonly edit?: boolean }, name: string) => {
-    const client = await cli.client();
-    const runId = await findRunId(cli, name);
-    const created =
-      options.edit === true
-        ? await createEdited(cli, await client.runs.retrieve(runId))
-        : await client.runs.retry(runId);
-    await keepLastRun(cli, created.run_id);
-    await followOrWait(cli, created.run_id, options);
-    if (cli.output.isJson) {
-      cli.output.json(created);
-    } else {
-      cli.output.line(created.run_id);
-    }
-  });
+  handle(
+    setMembers(retry, [...MEMBERS.RunAgentResponse, ...MEMBERS.RunItem]),
+    async (cli, options: EndOptions & { readonly edit?: boolean }, name: string) => {
+      const client = await cli.client();
+      const runId = await findRunId(cli, name);
+      const created =
+        options.edit === true
+          ? await createEdited(cli, await client.runs.retrieve(runId))
+          : await client.runs.retry(runId);
+      await keepLastRun(cli, created.run_id);
+      await followOrWait(cli, created.run_id, options);
+      if (cli.output.isJson) {
+        cli.output.json(created);
+      } else {
+        cli.output.line(created.run_id);
+      }
+    },
+  );
 }
 
 async function createEdited(cli: Cli, run: RunItem) {
@@ -187,7 +218,7 @@ function addApprovalCommand(program: Command, approves: boolean): void {
     .option("--comment <text>", "a reason")
     .option("-y, --yes", "do not ask");
   handle(
-    command,
+    setMembers(command, MEMBERS.RunStateResponse),
     async (cli, options: { readonly comment?: string; readonly yes?: boolean }, name: string) => {
       const runId = await findRunId(cli, name);
       const waiting = await openApprovals(cli, runId);

@@ -2,6 +2,8 @@ import type { UsageGroup, UsageRow } from "@errand/client";
 import type { Command } from "commander";
 import { handle } from "../cli.ts";
 import { UsageError } from "../failure.ts";
+import { MEMBERS } from "../generated/members.ts";
+import { setMembers } from "../json-members.ts";
 import { type Column, parseDuration, safeText } from "../output.ts";
 
 const GROUP_MEMBERS: Readonly<Record<UsageGroup, keyof UsageRow>> = {
@@ -25,7 +27,7 @@ export function addUsageCommand(program: Command): void {
     .option("--since <duration>", "only runs of this time", "30d")
     .option("--csv", "write CSV");
   handle(
-    usage,
+    setMembers(usage, MEMBERS.UsageRow),
     async (cli, options: { readonly by: string; readonly since: string; readonly csv?: boolean }) => {
       const groups = options.by.split(",").map((name) => name.trim());
       const unknown = groups.find((name) => !(name in GROUP_MEMBERS));

@@ -7,7 +7,9 @@ import { type Cli, handle } from "../cli.ts";
 import { ENDED, EventText } from "../event-text.ts";
 import { CliError } from "../failure.ts";
 import { findRunId, RUN_HELP } from "../find-run.ts";
+import { MEMBERS } from "../generated/members.ts";
 import { git, repositoryOf } from "../git.ts";
+import { setMembers } from "../json-members.ts";
 import { ago, oneLine, safeText } from "../output.ts";
 
 export function addWorkCommands(program: Command): void {
@@ -41,22 +43,25 @@ export function addWorkCommands(program: Command): void {
     .description("Shows what the last turn of a run changed in its repositories.")
     .argument("<run>", RUN_HELP)
     .option("--stat", "only the files and the numbers of lines");
-  handle(diff, async (cli, { stat }: { readonly stat?: boolean }, name: string) => {
-    const changes = await (await cli.client()).runs.changes(await findRunId(cli, name));
-    if (cli.output.isJson) {
-      cli.output.json(changes);
-    } else if (changes.repositories.length === 0) {
-      cli.output.note("The run has changed no repository.");
-    } else if (stat === true) {
-      for (const repository of changes.repositories) {
-        writeStat(cli, repository);
+  handle(
+    setMembers(diff, MEMBERS.RunChanges),
+    async (cli, { stat }: { readonly stat?: boolean }, name: string) => {
+      const changes = await (await cli.client()).runs.changes(await findRunId(cli, name));
+      if (cli.output.isJson) {
+        cli.output.json(changes);
+      } else if (changes.repositories.length === 0) {
+        cli.output.note("The run has changed no repository.");
+      } else if (stat === true) {
+        for (const repository of changes.repositories) {
+          writeStat(cli, repository);
+        }
+      } else {
+        for (const repository of changes.repositories) {
+          writeDiff(cli, await diffOf(cli, repository));
+        }
       }
-    } else {
-      for (const repository of changes.repositories) {
-        writeDiff(cli, await diffOf(cli, repository));
-      }
-    }
-  });
+    },
+  );
 
   const checkout = program
     .command("checkout")
@@ -166,7 +171,9 @@ function blockMarkdown(
     case "action":
       return `*${oneLine(block.name)}*`;
     case "action_result":
-      return typeof block.output === "string" && block.output !== "" ? fenced(safeText(block.output)) : "";
+      return typeof block.output.text === "string" && block.output.text !== ""
+        ? fenced(safeText(block.output.text))
+        : "";
     default:
       return "";
   }

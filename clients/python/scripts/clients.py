@@ -11,12 +11,16 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent.parent / "src/errand"
 HEADER = "# Written by scripts/clients.py. Do not edit.\n"
 #: Methods that read more than one response, or that return a response anyway.
-NOT_WRAPPED = {"artifacts", "download", "events", "stream", "transcript", "unwrap", "wait_for_completion"}
+NOT_WRAPPED = {
+    *("artifacts", "download", "events", "screenshot", "stream", "transcript"),
+    *("unwrap", "wait_for_completion"),
+}
 #: In this order. Words that contain others come first.
 REPLACEMENTS = (
     (r"\bawait ", ""),
     (r"\basync (def|for|with)\b", r"\1"),
     (r"\bAsync(?=(Iterator|Generator)\b)", ""),
+    (r"\bhttpx\.AsyncByteStream\b", "httpx.SyncByteStream"),
     (r"\bhttpx\.AsyncClient\b", "httpx.Client"),
     (r"\bAbstractAsyncContextManager\b", "AbstractContextManager"),
     (r"\basynccontextmanager\b", "contextmanager"),
@@ -27,6 +31,7 @@ REPLACEMENTS = (
     (r"\.a(read|close|iter_bytes|iter_lines)\b", r".\1"),
     (r"\banyio\.sleep\b", "time.sleep"),
     (r"\bimport anyio\b", "import time"),
+    (r"\bdef aclose\b", "def close"),
     (r"\bis awaited\b", "is called"),
 )
 

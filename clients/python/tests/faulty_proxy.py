@@ -19,11 +19,11 @@ class Fault:
 
     `drop`: the connection breaks before the server gets it. `drop_response`: the server gets it, and the connection breaks
     before any response. `truncate`: the connection breaks in the middle of the response. `shorten`: the same with a response
-    that has no length, so that its end looks like any other. `hang`: no response ever arrives. `answer`: the proxy answers
-    itself.
+    that has no length, so that its end looks like any other. `hang`: no response ever arrives. `drip`: a response arrives that
+    never ends. `answer`: the proxy answers itself.
     """
 
-    kind: Literal["drop", "drop_response", "truncate", "shorten", "hang", "answer"]
+    kind: Literal["drop", "drop_response", "truncate", "shorten", "hang", "drip", "answer"]
     status: int = 503
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
@@ -64,6 +64,8 @@ class FaultyProxy:
                     self.end_headers()
                     self.wfile.write(fault.body)
                     return
+                if fault is not None and fault.kind == "drip":
+                    return self._drip()
                 if fault is not None and fault.kind == "hang":
                     proxy._released.wait()
                 if fault is not None and fault.kind in ("drop", "hang"):
@@ -94,6 +96,14 @@ class FaultyProxy:
                         self.wfile.flush()
                         if fault is not None:
                             return self._break()
+
+            def _drip(self) -> None:
+                self.send_response(200)
+                self.send_header("content-length", "1000000")
+                self.end_headers()
+                while not proxy._released.wait(0.05):
+                    self.wfile.write(b" ")
+                self._break()
 
             def _break(self) -> None:
                 self.close_connection = True

@@ -52,6 +52,16 @@ describe.skipIf(missing !== undefined)("the Python client", () => {
     const files = (await readdir(dist)).map((name) => join(dist, name));
     await runIn(CLIENT, join(programs, "twine"), "check", "--strict", ...files);
     const wheel = files.find((file) => file.endsWith(".whl")) ?? "";
+    const listed = await runIn(CLIENT, join(programs, "python"), "-m", "zipfile", "-l", wheel);
+    const names = listed
+      .split("\n")
+      .slice(1)
+      .flatMap((line) => line.split(" ", 1))
+      .filter((name) => name !== "");
+    expect(names).toEqual(
+      expect.arrayContaining(["errand/py.typed", "errand/_version.py", "errand/models.py"]),
+    );
+    expect(names.filter((name) => !/^errand(_client-[\d.]+\.dist-info)?\//.test(name))).toEqual([]);
     const installed = await pythonWith(join(folder, "installed"), ...LOCKED);
     await runIn(CLIENT, join(installed, "pip"), "install", "--quiet", "--no-index", wheel);
     await runIn(CLIENT, join(installed, "pip"), "check");

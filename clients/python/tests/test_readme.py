@@ -62,8 +62,28 @@ def post(url: str, headers: dict[str, str]) -> int | None:
         return None
 
 
-def test_the_examples_have_correct_types(tmp_path: Path) -> None:
-    for number, source in enumerate(EXAMPLES):
+CALLS = """
+from typing_extensions import assert_type
+
+from errand import AsyncErrand, Errand, models
+
+client = Errand()
+first: str = client.get("/agent/catalogue")["agents"][0]["name"]
+created = client.post("/agent/runs", body={"prompt": "say hello"})
+assert_type(client.get("/agent/whoami", cast_to=models.Whoami), models.Whoami)
+assert_type(client.put("/x", body={}, cast_to=dict[str, int]), dict[str, int])
+client.delete("/x")
+
+
+async def call(other: AsyncErrand) -> int:
+    answer = await other.patch("/x", body={"a": 1})
+    assert_type(await other.get("/agent/whoami", cast_to=models.Whoami), models.Whoami)
+    return len(answer)
+"""
+
+
+def test_the_examples_and_calls_without_a_method_have_correct_types(tmp_path: Path) -> None:
+    for number, source in enumerate([*EXAMPLES, CALLS]):
         (tmp_path / f"example_{number}.py").write_text(source)
 
     result = subprocess.run(

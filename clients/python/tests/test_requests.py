@@ -296,8 +296,17 @@ def test_members_values_and_kinds_of_a_newer_server_are_accepted() -> None:
 def test_a_response_of_something_else_is_an_error_of_the_client(faulty: Errand, proxy: FaultyProxy) -> None:
     proxy.faults.append(Fault("answer", 200, {"content-type": "text/html", "content-length": "2"}, b"<p"))
 
-    with pytest.raises(ErrandError, match="does not understand"):
+    with pytest.raises(ErrandError, match=r"does not understand\. Invalid JSON"):
         faulty.whoami()
+
+
+def test_a_response_without_a_member_names_the_member_and_the_request(faulty: Errand, proxy: FaultyProxy) -> None:
+    body = b'{"runs": [{}], "page_info": {}}'
+    headers = {"content-type": "application/json", "content-length": str(len(body)), "x-request-id": "r-1"}
+    proxy.faults.append(Fault("answer", 200, headers, body))
+
+    with pytest.raises(ErrandError, match=r"\(request r-1\)\. runs\.0\.[a-z_]+: Field required"):
+        faulty.runs.list().first_page()
 
 
 def test_a_write_that_is_redirected_is_an_error_that_names_the_other_address(
@@ -373,3 +382,29 @@ def test_an_http_client_of_your_own_is_used_and_not_closed(address: str) -> None
         assert not http_client.is_closed
 
     assert seen == [f"{address}/api/v1/agent/whoami"] * 2
+
+
+def test_a_server_that_knows_it_is_asked_to_wait_for_the_end_of_a_run(faulty: Errand, proxy: FaultyProxy) -> None:
+    run_id = faulty.runs.create(prompt="sleep 2").run_id
+    proxy.seen.clear()
+
+    assert faulty.runs.wait_for_completion(run_id).state == "SUCCEEDED"
+
+    assert [path.partition("?")[2] for _, path, _ in proxy.seen] == ["tail=1", "wait=50"]
+
+
+@pytest.mark.anyio
+async def test_a_server_that_does_not_wait_is_asked_once_and_then_followed(client: Errand) -> None:
+    asked: list[str] = []
+
+    async def without_wait(request: httpx.Request) -> None:
+        asked.append(request.url.query.decode())
+        request.url = request.url.copy_remove_param("wait")
+
+    run_id = client.runs.create(prompt="sleep 2").run_id
+    async with httpx.AsyncClient(event_hooks={"request": [without_wait]}) as http:
+        other = AsyncErrand(http_client=http)
+        assert (await other.runs.wait_for_completion(run_id)).state == "SUCCEEDED"
+
+    assert asked[:2] == ["tail=1", "wait=50"]
+    assert len(asked) < 10

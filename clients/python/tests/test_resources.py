@@ -12,6 +12,7 @@ from conftest import REQUESTS, Receiver, wait_for
 
 import errand
 from errand import (
+    APIError,
     AuthenticationError,
     BadRequestError,
     ConflictError,
@@ -57,16 +58,26 @@ def test_a_run_is_created_awaited_continued_read_and_deleted(client: Errand) -> 
         assert json.loads(next(transcript.iter_lines()))["kind"] == "run.created"
     assert [one.title for one in client.runs.list(metadata={"ticket": "OPS-17"})] == ["Renamed"]
 
+    assert client.runs.harness_usage(run.run_id).available is False
+    with pytest.raises(NotFoundError):
+        client.runs.find_by_reference(url="https://git.example.com/acme/web/pull/404")
+
+    # The worker may still be stopping the agent.
+    wait_for(lambda: not client.runs.retrieve(run.run_id).is_sandbox_running or None, "the end of the agent")
     client.runs.delete(run.run_id)
     with pytest.raises(NotFoundError):
         client.runs.retrieve(run.run_id)
 
 
 def test_runs_are_cancelled_one_by_one_and_together_and_a_run_is_repeated(client: Errand) -> None:
-    first, *others = [client.runs.create(prompt="sleep 600").run_id for _ in range(3)]
+    created = client.runs.create_many(runs=[{"prompt": "sleep 600"}, {"prompt": "sleep 600"}, {"prompt": "sleep 600"}])
+    first, *others = [one.run_id for one in created.results if one.run_id is not None]
 
     assert client.runs.cancel(first) == first
     assert [one.run_id for one in client.runs.cancel_many(run_ids=others).results] == others
+    with pytest.raises(ConflictError):
+        client.runs.cancel_matching(filter={"parent_run_id": first}, expected=2)
+    assert client.runs.cancel_matching(filter={"parent_run_id": first}, expected=0).results == []
 
     assert client.runs.wait_for_completion(first).state == "CANCELLED"
     run_id = client.runs.retry(first).run_id
@@ -101,10 +112,18 @@ def test_a_run_that_a_policy_holds_back_is_approved_for_exactly_what_was_shown(c
 def test_a_waiting_follow_up_is_changed_and_withdrawn(client: Errand) -> None:
     run_id = client.runs.create(prompt="sleep 600").run_id
     wait_for(lambda: client.runs.retrieve(run_id).state == "INPROGRESS", "the start")
-    client.runs.follow_up(run_id, message="say one")
+    client.runs.follow_up(
+        run_id,
+        message="say one",
+        attachments=[{"file_name": "a.txt", "mime_type": "text/plain", "data": "bG9n"}],
+    )
     [follow_up] = client.runs.follow_ups(run_id)
 
-    changed = client.runs.update_follow_up(run_id, follow_up.followup_id, message="say two")
+    read = client.runs.with_raw_response.retrieve_follow_up(run_id, follow_up.followup_id)
+    tag = read.headers["etag"]
+    changed = client.runs.update_follow_up(run_id, follow_up.followup_id, message="say two", if_match=tag)
+    with pytest.raises(APIError, match="changed meanwhile"):
+        client.runs.update_follow_up(run_id, follow_up.followup_id, message="say three", if_match=tag)
     client.runs.withdraw_follow_up(run_id, follow_up.followup_id)
 
     assert changed.message == "say two"
@@ -142,6 +161,16 @@ def test_the_conversation_of_a_session_is_found_by_either_id(client: Errand) -> 
     assert client.conversations.retrieve(run.conversation_id).conversation_id == run.conversation_id
     assert client.conversations.session(run.conversation_id).session_id == run.session_id
     assert client.conversations.of_session(run.session_id).conversation_id == run.conversation_id
+    with client.conversations.transcript(run.conversation_id) as transcript:
+        assert json.loads(next(transcript.iter_lines()))["kind"] == "run.created"
+    with pytest.raises(NotFoundError), client.conversations.screenshot(run.conversation_id, UNKNOWN):
+        pass
+    with pytest.raises(ConflictError):
+        client.runs.interrupt(run.run_id)
+    with pytest.raises(ConflictError):
+        client.conversations.interrupt(run.conversation_id)
+    sent = client.conversations.follow_up(run.conversation_id, message="say more")
+    assert (sent.run_id, sent.outcome) == (run.run_id, "handoff_execution")
 
 
 def test_listeners_get_the_text_the_tool_calls_the_questions_and_the_states_of_a_run(client: Errand) -> None:
@@ -227,6 +256,7 @@ def test_policies_and_routing_rules_are_created_read_changed_evaluated_and_delet
     client.policies.replace(policy.id, name="No production", effect="deny", match={"environments": ["x"]}, reason="Ask")
     assert client.policies.retrieve(policy.id).reason == "Ask"
     assert policy.id in [one.id for one in client.policies.list()]
+    assert list(client.policies.list(limit=1)) == list(client.policies.list())
     assert client.policies.evaluate(action="create", environment_id="x").effect == "deny"
     client.policies.delete(policy.id)
 
@@ -361,6 +391,7 @@ def test_skills_models_agents_workers_usage_audit_and_the_doctor_are_read(client
     assert "demo" in [one.name for one in client.catalogue.list()]
     assert client.runs.wait_for_completion(client.catalogue.test("demo").run_id).state == "SUCCEEDED"
     assert client.workers.list().first_page().workers is not None
+    assert client.workers.egress_ranges().cidrs == []
     assert client.usage.retrieve(group_by=["source"]).usage
     assert len(client.doctor.retrieve().checks) > 3
     assert len({entry.action for entry in client.audit.list(limit=5)}) > 5
@@ -375,6 +406,10 @@ def test_threads_inbox_notices_and_installations_are_listed_and_unknown_ones_are
     assert list(client.installations.list()) == []
     assert [guide.title for guide in client.installations.guides().guides] == ["Slack", "GitHub"]
     with pytest.raises(NotFoundError):
+        client.threads.retrieve(UNKNOWN)
+    with pytest.raises(NotFoundError):
+        client.installations.retrieve(UNKNOWN)
+    with pytest.raises(NotFoundError):
         client.threads.update(UNKNOWN, verbosity="quiet")
     with pytest.raises(NotFoundError):
         client.inbox.retry(UNKNOWN)
@@ -382,6 +417,10 @@ def test_threads_inbox_notices_and_installations_are_listed_and_unknown_ones_are
         client.notices.retry(UNKNOWN)
     with pytest.raises(NotFoundError):
         client.installations.update(UNKNOWN, enabled=False)
+    with pytest.raises(NotFoundError):
+        client.installations.remove_settings("slack")
+    with pytest.raises(NotFoundError):
+        client.installations.apply_app("github")
 
 
 def test_an_invalid_request_names_its_issues_and_what_to_do(client: Errand) -> None:

@@ -2,7 +2,9 @@ import { ErrandError } from "./errors.ts";
 import { ApiPromise } from "./http/api-promise.ts";
 import { type Clock, SYSTEM_CLOCK } from "./http/clock.ts";
 import { ListPromise } from "./http/list-promise.ts";
+import { type LogLevel, loggerOf } from "./http/log.ts";
 import type { ApiRequest, RequestOptions } from "./http/request.ts";
+import { requireKnown } from "./http/request.ts";
 import { type Fetch, Sender } from "./http/sender.ts";
 
 export interface ClientOptions {
@@ -37,6 +39,13 @@ export interface ClientOptions {
    * @example { "X-Run-Source": "CLI" }
    */
   readonly defaultHeaders?: Readonly<Record<string, string | undefined>> | undefined;
+  /**
+   * What is written to the console: `info` each response, failure and retry, `debug` each request as well. Keys, headers,
+   * queries and bodies are never written. Default: the variable `ERRAND_LOG`, otherwise `off`.
+   *
+   * @example "info"
+   */
+  readonly logLevel?: LogLevel | undefined;
   /** Used instead of the global `fetch`, for example to go through a proxy. */
   readonly fetch?: Fetch | undefined;
   /** Used for timeouts and pauses instead of the system's clock, for example in tests. */
@@ -50,6 +59,12 @@ export interface CallOptions extends RequestOptions {
   /** A value to be sent as JSON. */
   readonly body?: unknown;
 }
+
+/** The type makes the list complete, so that a further option is not refused. */
+const OPTIONS: Readonly<Record<keyof ClientOptions, true>> = {
+  ...{ apiKey: true, baseUrl: true, clock: true, defaultHeaders: true, fetch: true },
+  ...{ logLevel: true, maxRetries: true, random: true, timeoutMs: true },
+};
 
 const DEFAULT_URL = "http://127.0.0.1:8787";
 const API_PATH = "/api/v1";
@@ -66,8 +81,11 @@ const DEFAULT_MAX_RETRIES = 2;
 export class ApiClient {
   /** @internal */
   readonly sender: Sender;
+  readonly #options: ClientOptions;
 
   constructor(options: ClientOptions = {}) {
+    requireKnown(options, OPTIONS);
+    this.#options = options;
     // Called without `this`, because the `fetch` of browsers accepts no other.
     const { fetch = (url, init) => globalThis.fetch(url, init) } = options;
     this.sender = new Sender({
@@ -79,7 +97,19 @@ export class ApiClient {
       fetch,
       clock: options.clock ?? SYSTEM_CLOCK,
       random: options.random ?? Math.random,
+      log: loggerOf(options.logLevel ?? variable("ERRAND_LOG")),
     });
+  }
+
+  /**
+   * Creates a client with other options. What is left out is as in this client.
+   *
+   * @example
+   * await client.withOptions({ timeoutMs: 5_000 }).whoami();
+   */
+  withOptions(options: ClientOptions): this {
+    const Client = this.constructor as new (options: ClientOptions) => this;
+    return new Client({ ...this.#options, ...options });
   }
 
   /** Sends a GET to an endpoint below `/api/v1`. */

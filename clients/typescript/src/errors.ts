@@ -29,7 +29,7 @@ export class APIError extends ErrandError {
 
   /** What you can do about it, for people. */
   get remedy(): string | undefined {
-    return this.problem.remedy;
+    return this.problem.remedy ?? (isOfProxy(this.status, this.body) ? PROXY_REMEDY : undefined);
   }
 
   /** For invalid input: the path of each invalid member, and what is wrong with it. */
@@ -98,6 +98,19 @@ export class APIConnectionTimeoutError extends APIConnectionError {
   override readonly name = "APIConnectionTimeoutError";
 }
 
+/** The response is not what an Errand server sends. Something else answers at its address. */
+export class InvalidResponseError extends ErrandError {
+  override readonly name = "InvalidResponseError";
+  /** The id of the request in the logs of the server. */
+  readonly requestId: string | undefined;
+
+  constructor(message: string, { headers }: Pick<Response, "headers">) {
+    const requestId = headers.get("x-request-id") ?? undefined;
+    super(requestId === undefined ? message : `${message} Its request id is ${requestId}.`);
+    this.requestId = requestId;
+  }
+}
+
 /** The caller's `signal` ended the request. `cause` is its reason. */
 export class APIUserAbortError extends ErrandError {
   override readonly name = "APIUserAbortError";
@@ -143,9 +156,20 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error && error.cause.message !== "" ? error.cause.message : error.message;
 }
 
+const PROXY_REMEDY =
+  "Send less at once, or ask the operator of the server to let the proxy pass bodies of 30 MiB.";
+
+/** Errand says itself which limit a body exceeds. A proxy before it answers with a page or with nothing. */
+function isOfProxy(status: number, body: unknown): boolean {
+  return status === 413 && !(isObject(body) && typeof body.error === "string");
+}
+
 function messageOf(status: number, headers: Headers, body: unknown): string {
   if (isObject(body) && typeof body.error === "string") {
     return body.error;
+  }
+  if (isOfProxy(status, body)) {
+    return "A proxy before the server refuses bodies of this size.";
   }
   return `The response has the status ${status} and the type ${headers.get("content-type") ?? "unknown"}.`;
 }

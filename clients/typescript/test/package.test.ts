@@ -1,9 +1,9 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
@@ -41,9 +41,10 @@ beforeAll(async () => {
   });
   const [name = ""] = (await readdir(folder)).filter((file) => file.endsWith(".tgz"));
   tarball = await readFile(join(folder, name));
+  await rename(join(folder, name), join(folder, "errand-client.tgz"));
   const installed = join(folder, "project/node_modules/@errand/client");
   await mkdir(installed, { recursive: true });
-  await run("tar", ["xzf", join(folder, name), "--strip-components=1", "-C", installed]);
+  await run("tar", ["xzf", join(folder, "errand-client.tgz"), "--strip-components=1", "-C", installed]);
   await writeFile(join(folder, "project/package.json"), '{ "type": "module" }');
   database = await createTestDatabase();
   await mkdir(join(folder, "data"));
@@ -81,6 +82,35 @@ test("the package is complete and its types are found, as publint and arethetype
   // An ES module cannot be required by a resolver that knows only CommonJS.
   const expected = new Set(["CJSResolvesToESM", "NoResolution"]);
   expect(problems.filter(({ kind }) => !expected.has(kind))).toEqual([]);
+});
+
+test("the package contains the source of each source map, and nothing of the repository besides", async () => {
+  const { stdout } = await run("tar", ["tzf", join(folder, "errand-client.tgz")]);
+  const files = stdout.trim().split("\n");
+  const maps = files.filter((file) => file.endsWith(".map"));
+
+  for (const map of maps) {
+    const { sources } = JSON.parse(
+      await readFile(
+        join(folder, "project/node_modules/@errand/client", map.replace("package/", "")),
+        "utf8",
+      ),
+    );
+    const missing = (sources as string[]).filter((source) => !files.includes(join(dirname(map), source)));
+    expect([map, missing]).toEqual([map, []]);
+  }
+  expect(maps.length).toBeGreaterThan(40);
+  expect(files.filter((file) => !/^package\/(dist|src|LICENSE|README\.md|package\.json)/.test(file))).toEqual(
+    [],
+  );
+});
+
+test("a CommonJS program requires the package", async () => {
+  const program =
+    'const { Errand, VERSION } = require("@errand/client"); new Errand().whoami().then(() => console.log(VERSION));';
+
+  const { version } = JSON.parse(await readFile(join(CLIENT, "package.json"), "utf8"));
+  expect((await output("program.cjs", program)).trim()).toBe(version);
 });
 
 test("a bundle of one resource contains no other", async () => {

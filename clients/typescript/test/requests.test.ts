@@ -246,11 +246,36 @@ describe("errors by status", () => {
     expect(error).toMatchObject({ status: 502, body: {}, code: undefined });
   });
 
+  test.each([
+    ["a page", answers(413, { "content-type": "text/html" }), "A proxy before the server refuses"],
+    ["JSON of its own", answers(413), "A proxy before the server refuses"],
+  ])("a 413 with %s is of a proxy, and its remedy says what to do", async (_what, fault, message) => {
+    const { client } = clientWithPauses({ maxRetries: 0 });
+    proxy.faults.push(fault);
+
+    const error = await client.runs.create({ prompt: "x" }).catch((thrown: unknown) => thrown);
+
+    expect(error).toMatchObject({
+      status: 413,
+      message: expect.stringContaining(message),
+      remedy: expect.stringContaining("let the proxy pass bodies of 30 MiB"),
+    });
+  });
+
   test("a page instead of JSON is an error, because another server has answered", async () => {
     const { client } = clientWithPauses();
     proxy.faults.push(answers(200, { "content-type": "text/html; charset=utf-8" }));
 
     await expect(client.whoami()).rejects.toThrow("a page instead of JSON");
+  });
+
+  test("a list without its entries is an error that names them and the request", async () => {
+    const { client } = clientWithPauses();
+    proxy.faults.push(answers(200, { "content-type": "application/json", "x-request-id": "of-the-list" }));
+
+    await expect(client.environments.list()).rejects.toThrow(
+      'The response has no list "environments". Its request id is of-the-list.',
+    );
   });
 
   test.each<[string, (client: Errand) => PromiseLike<unknown>]>([

@@ -55,10 +55,13 @@ export function parseMessageRef(ref: string): MessageRef {
 }
 
 const receiptSchema = z.object({
-  kind: z.enum(["issue_comment", "review_comment", "reaction"]),
+  kind: z.enum(["issue_comment", "review_comment", "reaction", "check", "review"]),
   id: z.number(),
   /** The address of the comment. */
   url: z.string().optional(),
+  /** Of a check: its commit, and whether it has not ended. */
+  head: z.string().optional(),
+  isOpen: z.boolean().optional(),
 });
 /** Where a notice is shown. */
 export type Shown = z.infer<typeof receiptSchema>;

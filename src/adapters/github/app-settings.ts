@@ -3,11 +3,17 @@ import { keysOf } from "../../core/basics/keys-of.ts";
 import type { GuideLink, GuideStep, InstallationGuide } from "../../core/model/people/installation.ts";
 import { isLoopbackUrl } from "../../core/upkeep/checks.ts";
 
+import { webUrlOf } from "./config.ts";
+
 /** What the App needs, and the guide that creates it. docs/guides/github.md has the same tables. */
 
 interface Permission {
   readonly access: "read" | "write";
+  /** The access without which something else than `optional` does not work. Default: all of it. */
+  readonly required?: "read";
   readonly use: string;
+  /** What the access adds to the required one. */
+  readonly optional?: string;
 }
 
 /** The permissions of the App, by the names that the API gives them. */
@@ -15,7 +21,12 @@ export const APP_PERMISSIONS: Readonly<Record<string, Permission>> = {
   issues: { access: "write", use: "comments and reactions in issues and in pull requests" },
   pull_requests: { access: "write", use: "replies in review threads; opening pull requests" },
   contents: { access: "write", use: "cloning and skills of private repositories; pushing" },
-  checks: { access: "read", use: "failing checks of a pull request: context, and repair" },
+  checks: {
+    access: "write",
+    required: "read",
+    use: "failing checks of a pull request: context, and repair",
+    optional: "runs as checks with buttons",
+  },
   statuses: { access: "read", use: "the same for CI services that report commit statuses" },
   actions: { access: "read", use: "the ends of the logs of failing jobs, as context" },
   metadata: { access: "read", use: "checking at each message whether the author may write" },
@@ -42,17 +53,17 @@ export interface GithubGuideOptions {
 }
 
 export function githubGuide(publicUrl: string, { apiUrl, enabled }: GithubGuideOptions): InstallationGuide {
+  const obstacle = hookObstacle(publicUrl, apiUrl);
   return {
     adapter: "github",
     title: "GitHub",
     enabled,
+    ...defined({ create: enabled || obstacle ? undefined : creation(publicUrl) }),
     ways: [
       defined({
         title: "A GitHub App of your own",
         summary: `GitHub sends events to ${publicUrl}/webhooks/github. You choose the repositories.`,
-        obstacle: isLoopbackUrl(publicUrl)
-          ? `GitHub cannot reach ${publicUrl}. Set ERRAND_PUBLIC_URL to an address that it reaches, for example of a reverse proxy or a tunnel, and restart.`
-          : undefined,
+        obstacle,
         steps: [
           createStep(publicUrl, apiUrl),
           {
@@ -93,9 +104,34 @@ export function githubGuide(publicUrl: string, { apiUrl, enabled }: GithubGuideO
     ],
     needs: [
       ...Object.entries(APP_PERMISSIONS).map(
-        ([name, permission]) => ({ kind: "permission", name, ...permission }) as const,
+        ([name, { access, optional, use }]) =>
+          ({
+            kind: "permission",
+            name,
+            access,
+            use: optional ? `${use}; optional: ${optional}` : use,
+          }) as const,
       ),
       ...Object.entries(EVENT_USES).map(([name, use]) => ({ kind: "event", name, use }) as const),
+    ],
+  };
+}
+
+/** Why an App of this server would get no events. */
+export function hookObstacle(publicUrl: string, apiUrl: string): string | undefined {
+  return isLoopbackUrl(publicUrl) && !isLoopbackUrl(apiUrl)
+    ? `GitHub cannot reach ${publicUrl}. Set ERRAND_PUBLIC_URL to an address that it reaches, for example of a reverse proxy or a tunnel, and restart.`
+    : undefined;
+}
+
+function creation(publicUrl: string): NonNullable<InstallationGuide["create"]> {
+  return {
+    url: `${publicUrl}/setup/github/create`,
+    title: "Create the App",
+    text: "GitHub asks for its name, by which people mention it. Errand then stores its keys, encrypted, and needs no variable and no restart by hand.",
+    inputs: [
+      { name: "organization", label: "Organization (empty: your own account)" },
+      { name: "server", label: "Address of an Enterprise Server (empty: github.com)" },
     ],
   };
 }
@@ -112,31 +148,45 @@ function createStep(publicUrl: string, apiUrl: string): GuideStep {
   };
 }
 
+/** What the App of the server at this address is: https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest */
+export function appManifest(publicUrl: string) {
+  return {
+    url: publicUrl,
+    hook_attributes: { url: `${publicUrl}/webhooks/github`, active: true },
+    callback_urls: [`${publicUrl}/signin/github/callback`],
+    public: false,
+    default_permissions: Object.fromEntries(
+      Object.entries(APP_PERMISSIONS).map(([name, { access }]) => [name, access]),
+    ),
+    default_events: APP_EVENTS,
+  };
+}
+
 /** https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-using-url-parameters */
 function registrationLinks(publicUrl: string, apiUrl: string): readonly GuideLink[] {
+  const manifest = appManifest(publicUrl);
   const parameters = new URLSearchParams({
-    url: publicUrl,
-    "callback_urls[]": `${publicUrl}/signin/github/callback`,
-    public: "false",
-    webhook_active: "true",
-    webhook_url: `${publicUrl}/webhooks/github`,
-    ...Object.fromEntries(Object.entries(APP_PERMISSIONS).map(([name, { access }]) => [name, access])),
+    url: manifest.url,
+    public: String(manifest.public),
+    webhook_active: String(manifest.hook_attributes.active),
+    webhook_url: manifest.hook_attributes.url,
+    ...manifest.default_permissions,
   });
-  for (const event of APP_EVENTS) {
-    parameters.append("events[]", event);
+  for (const [name, values] of [
+    ["callback_urls[]", manifest.callback_urls],
+    ["events[]", manifest.default_events],
+  ] as const) {
+    for (const value of values) {
+      parameters.append(name, value);
+    }
   }
-  const host = webAddressOf(apiUrl);
+  const { origin } = webUrlOf(apiUrl);
   return [
-    { title: "Create it for my account", url: `${host}/settings/apps/new?${parameters}` },
+    { title: "Create it for my account", url: `${origin}/settings/apps/new?${parameters}` },
     {
       title: "Create it for an organization",
-      url: `${host}/organizations/{input}/settings/apps/new?${parameters}`,
+      url: `${origin}/organizations/{input}/settings/apps/new?${parameters}`,
       input: "Organization",
     },
   ];
-}
-
-function webAddressOf(apiUrl: string): string {
-  const { hostname, origin } = new URL(apiUrl);
-  return hostname === "api.github.com" ? "https://github.com" : origin;
 }

@@ -3,7 +3,9 @@ import { defined } from "../../core/basics/defined.ts";
 import { AppError, Misconfigured } from "../../core/basics/errors.ts";
 import type { Role } from "../../core/model/policies/policy.ts";
 import { parseRepositoryName } from "../../core/model/repositories/repository-name.ts";
-import type { Authorization, InboundMessage } from "../../core/ports/thread-adapter.ts";
+import type { ThreadAddress } from "../../core/model/threads/thread.ts";
+import type { Authorization, InboundMessage, Standing } from "../../core/ports/thread-adapter.ts";
+import { parseThreadKey } from "./addresses.ts";
 import type { GithubClient } from "./client.ts";
 import type { BotIdentity } from "./identity.ts";
 import { parseProvenance } from "./provenance.ts";
@@ -22,6 +24,7 @@ const permissionAnswer = z.object({
     })
     .nullable(),
 });
+const userAnswer = z.object({ login: z.string() });
 const pullAnswer = z.object({
   base: z.object({ ref: z.string(), repo: z.object({ default_branch: z.string() }) }),
   head: z.object({
@@ -112,6 +115,33 @@ export async function mayWrite(
   const named = { owner: repository.owner, repo: repository.name };
   const found = await findPermission(client, installation, named, actor.login).catch(refusedForGood);
   return found?.user?.id === actor.id && roleOf(found) === "write";
+}
+
+/** The login is asked for by the id, because a login can change hands. */
+export async function standingOf(
+  { installation, key }: ThreadAddress,
+  subject: string,
+  { client, names }: Pick<AuthorizationDeps, "client" | "names">,
+): Promise<Standing | undefined> {
+  const id = Number(/^github:(\d+)$/.exec(subject)?.[1]);
+  const route = "GET /user/{account_id}";
+  const user = Number.isNaN(id)
+    ? undefined
+    : await client
+        .call(installation, { route, parameters: { account_id: id }, answer: userAnswer })
+        .catch(nobodyIfUnknown);
+  if (user === undefined) {
+    return undefined;
+  }
+  const { repositoryId } = parseThreadKey(key);
+  return names
+    .use(installation, repositoryId, async (named) => {
+      const found = await findPermission(client, installation, named, user.login);
+      return found.user?.id === id
+        ? { place: `${named.owner}/${named.repo}`, roles: [roleOf(found)] }
+        : undefined;
+    })
+    .catch(nobodyIfUnknown);
 }
 
 /** A repository that is not in the installation is not found, or forbidden. A retry gets the same answer. */

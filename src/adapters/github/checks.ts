@@ -100,7 +100,7 @@ function appCheck(ask: () => Promise<z.output<typeof appAnswer>>): Check {
           ...APP_EVENTS.filter((event) => !events.includes(event)).map((event) => `the event ${event}`),
         ];
         return missing.length === 0
-          ? ok(`The App ${slug} has all permissions and events.`)
+          ? ok([`The App ${slug} has all permissions and events.`, ...optionalPermissions(granted)].join(" "))
           : fail(
               `The App ${slug} lacks ${missing.join(", ")}.`,
               "Add them in the App's settings under Permissions & events. Then each account accepts the new permissions.",
@@ -112,11 +112,21 @@ function appCheck(ask: () => Promise<z.output<typeof appAnswer>>): Check {
 /** `write` includes `read`, and `admin` both. */
 function missingPermissions(granted: Readonly<Record<string, string>>): string[] {
   return Object.entries(APP_PERMISSIONS)
-    .filter(([name, { access }]) => {
-      const given = granted[name];
-      return given === undefined || (access === "write" && given === "read");
-    })
-    .map(([name, { access, use }]) => `${name}: ${access} (${use})`);
+    .filter(([name, { access, required = access }]) => !includes(granted[name], required))
+    .map(([name, { access, required = access, use }]) => `${name}: ${required} (${use})`);
+}
+
+function includes(given: string | undefined, access: "read" | "write"): boolean {
+  return given !== undefined && (access === "read" || given !== "read");
+}
+
+/** What the App could do besides, with more access. */
+function optionalPermissions(granted: Readonly<Record<string, string>>): string[] {
+  return Object.entries(APP_PERMISSIONS).flatMap(([name, { access, optional }]) =>
+    optional === undefined || includes(granted[name], access)
+      ? []
+      : [`Optional: ${name}: ${access} (${optional}).`],
+  );
 }
 
 function installationsCheck(ask: () => Promise<Installations>): Check {

@@ -1,18 +1,22 @@
 import { createAppAuth } from "@octokit/auth-app";
 import { Octokit } from "@octokit/core";
 import { z } from "zod";
-import { AppError } from "../../core/basics/errors.ts";
+import { defined } from "../../core/basics/defined.ts";
+import { AppError, type ErrorCode } from "../../core/basics/errors.ts";
 import type { Log } from "../../core/basics/log.ts";
 import type { GithubConfig } from "./config.ts";
 import { MovedError, toAppError } from "./errors.ts";
 import { InstallationTokens, type TokenScope } from "./installation-tokens.ts";
+import { KnownAnswers, type Received } from "./known-answers.ts";
 import type { GithubCall, Repository, RepositoryCall, RepositoryRoute, Route } from "./routes.ts";
 
 const REQUEST_TIMEOUT_MS = 10_000;
 /** A wrong time must not stop an installation for days. */
 const WAIT_MAX_MS = 60 * 60_000;
+/** The budget of GraphQL is not that of the other calls, which need not wait. Its answer names no time. */
+const GRAPHQL_WAIT_MS = 60_000;
 
-const tokenAnswer = z.object({ token: z.string() });
+const tokenAnswer = z.object({ token: z.string(), permissions: z.record(z.string(), z.string()).optional() });
 export const installationAnswer = z.object({ id: z.int() });
 
 export interface GithubClientDeps {
@@ -24,6 +28,27 @@ export interface GithubClientDeps {
 
 type Parameters = Readonly<Record<string, unknown>>;
 type Headers = Readonly<Record<string, string>>;
+
+/** What an installation has granted, by the names of the API. */
+type Permissions = Readonly<Record<string, string>>;
+
+const graphqlAnswer = z.object({
+  data: z.unknown(),
+  errors: z.array(z.object({ type: z.string().optional(), message: z.string() })).optional(),
+});
+
+/** What GitHub answers with 200 and these words, as codes. Anything else may pass. */
+const GRAPHQL_ERRORS: ReadonlyMap<string, ErrorCode> = new Map([
+  ["NOT_FOUND", "resource_not_found"],
+  ["FORBIDDEN", "not_authorized"],
+  ["UNPROCESSABLE", "invalid_request"],
+]);
+
+interface GraphqlCall<Value> {
+  readonly query: string;
+  readonly variables: Parameters;
+  readonly answer: z.ZodType<Value>;
+}
 
 /** A call of any route with all its parameters. */
 interface Call<Value> {
@@ -51,10 +76,14 @@ interface Wait {
  * tries again, after it looked for the comment of the earlier try.
  */
 export class GithubClient {
+  readonly appId: number;
   readonly #app: Octokit;
   readonly #octokit: Octokit;
+  readonly #graphqlRoute: string;
   readonly #known = new KnownAnswers();
   readonly #now: () => number;
+  /** By installation, as its last token said. */
+  readonly #permissions = new Map<string, Permissions>();
   readonly #tokens: InstallationTokens;
   readonly #waits = new Map<string, Wait>();
 
@@ -64,6 +93,11 @@ export class GithubClient {
     const auth = { appId, privateKey, log: quietLog(deps.log) };
     this.#app = new BoundOctokit({ authStrategy: createAppAuth, auth });
     this.#octokit = new BoundOctokit();
+    this.appId = appId;
+    // On an Enterprise Server it is beside the REST API.
+    this.#graphqlRoute = apiUrl.endsWith("/api/v3")
+      ? `POST ${apiUrl.slice(0, -"/v3".length)}/graphql`
+      : "POST /graphql";
     this.#now = deps.now ?? Date.now;
     const create = this.#createToken.bind(this);
     this.#tokens = new InstallationTokens({ create, now: this.#now });
@@ -109,6 +143,28 @@ export class GithubClient {
     return this.#list(installation, within(repository, call));
   }
 
+  /** For what only GraphQL offers. GitHub answers 200 also where it refuses. */
+  async graphql<Value>(
+    installation: string,
+    { answer, query, variables }: GraphqlCall<Value>,
+  ): Promise<Value> {
+    const call = { route: this.#graphqlRoute, parameters: { query, variables }, answer: graphqlAnswer };
+    const { data, errors: [error] = [] } = (await this.#list(installation, call)).value;
+    if (error !== undefined) {
+      const code = GRAPHQL_ERRORS.get(error.type ?? "");
+      const wait = error.type === "RATE_LIMITED" ? { retryAfterMs: GRAPHQL_WAIT_MS } : {};
+      throw new AppError(code ?? "resource_unavailable", `GitHub says: ${error.message}`, {
+        retryable: code === undefined,
+        ...wait,
+      });
+    }
+    const read = answer.safeParse(data);
+    if (!read.success) {
+      throw unreadable("GraphQL", read.error);
+    }
+    return read.data;
+  }
+
   #list<Value>(installation: string, call: Call<Value>): Promise<Answer<Value>> {
     return this.#withToken(installation, async (headers) => {
       const { parameters, route } = call;
@@ -137,16 +193,32 @@ export class GithubClient {
     return this.#tokens.get(installation, scope);
   }
 
+  /** What the installation has granted. A token says it, so no call is made for it. */
+  async permissionsOf(installation: string): Promise<Permissions> {
+    await this.#tokens.get(installation);
+    return this.knownPermissions(installation) ?? {};
+  }
+
+  /** Undefined: no token has said it yet. */
+  knownPermissions(installation: string): Permissions | undefined {
+    return this.#permissions.get(installation);
+  }
+
   /** The installation changed on GitHub: earlier refusals and tokens no longer apply. */
   forget(installation: string): void {
     this.#tokens.forget(installation);
+    this.#permissions.delete(installation);
     this.#waits.delete(installation);
   }
 
-  async #createToken(installation: string, scope: TokenScope = {}): Promise<string> {
+  async #createToken(installation: string, scope?: TokenScope): Promise<string> {
     const route = "POST /app/installations/{installation_id}/access_tokens";
     const parameters = { installation_id: Number(installation), ...scope };
-    return (await this.asApp({ route, parameters, answer: tokenAnswer })).token;
+    const { permissions, token } = await this.asApp({ route, parameters, answer: tokenAnswer });
+    if (scope === undefined && permissions !== undefined) {
+      this.#permissions.set(installation, permissions);
+    }
+    return token;
   }
 
   async #withToken<T>(installation: string, ask: (headers: Headers) => Promise<T>): Promise<T> {
@@ -190,12 +262,12 @@ export class GithubClient {
   }
 }
 
-/** GitHub's REST API with the token of a team, without the App. */
+/** GitHub's REST API with the token of a team, or without one, and without the App. */
 export class GithubTokenClient {
   readonly #octokit: Octokit;
 
-  constructor(apiUrl: string, token: string, deps: GithubClientDeps) {
-    this.#octokit = new (octokitFor(apiUrl, deps))({ auth: token });
+  constructor(apiUrl: string, token: string | undefined, deps: GithubClientDeps) {
+    this.#octokit = new (octokitFor(apiUrl, deps))(defined({ auth: token }));
   }
 
   async call<R extends Route, Value>(call: GithubCall<R, Value>): Promise<Value> {
@@ -319,46 +391,4 @@ function quietLog(log: Log) {
     warn: (detail: unknown) => log.warn("github.client.warning", { detail: String(detail) }),
     error: (detail: unknown) => log.warn("github.client.error", { detail: String(detail) }),
   };
-}
-
-/** What GitHub answered to a call. */
-export interface Received {
-  readonly data: unknown;
-  readonly link: string;
-  /** GitHub compares it with a later answer and says whether that is the same. */
-  readonly etag: string | undefined;
-}
-
-const ANSWERS_MAX = 500;
-const LENGTH_MAX = 64 * 1024;
-
-/** The last answers to reads, so that GitHub need not send and count them again while nothing has changed. */
-class KnownAnswers {
-  readonly #answers = new Map<string, Received>();
-
-  get(call: string): Received | undefined {
-    return this.#answers.get(call);
-  }
-
-  /** An answer without an ETag, or a long one, is not kept. */
-  keep(call: string, answer: Received): void {
-    // The newest is the last, and the oldest is forgotten first.
-    this.#answers.delete(call);
-    if (answer.etag === undefined || lengthOf(answer.data) > LENGTH_MAX) {
-      return;
-    }
-    this.#answers.set(call, answer);
-    const [oldest] = this.#answers.keys();
-    if (this.#answers.size > ANSWERS_MAX && oldest !== undefined) {
-      this.#answers.delete(oldest);
-    }
-  }
-}
-
-/** Octokit reads an integer that a number cannot hold as a bigint. */
-function lengthOf(data: unknown): number {
-  const json = JSON.stringify(data, (_name, value: unknown) =>
-    typeof value === "bigint" ? String(value) : value,
-  );
-  return json?.length ?? 0;
 }

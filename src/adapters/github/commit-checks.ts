@@ -26,7 +26,7 @@ const runsAnswer = z.object({
       status: z.string(),
       conclusion: z.string().nullish(),
       html_url: z.string().nullish(),
-      app: z.object({ slug: z.string().nullish() }).nullish(),
+      app: z.object({ id: z.int().optional(), slug: z.string().nullish() }).nullish(),
       output: z.object({ title: z.string().nullish(), summary: z.string().nullish() }).nullish(),
     }),
   ),
@@ -61,9 +61,14 @@ export interface CommitChecks {
   readonly unread: readonly string[];
 }
 
-export async function readCommitChecks(call: CallRepository, ref: string): Promise<CommitChecks> {
+/** `appId` is that of Errand's own App, whose check says nothing about the commit. */
+export async function readCommitChecks(
+  call: CallRepository,
+  ref: string,
+  appId: number | undefined,
+): Promise<CommitChecks> {
   const parts = await Promise.all([
-    unlessRefused("checks", readCheckRuns(call, ref)),
+    unlessRefused("checks", readCheckRuns(call, ref, appId)),
     unlessRefused("commit statuses", readStatuses(call, ref)),
   ]);
   return {
@@ -81,7 +86,11 @@ export function conclusionOfStatus(state: string): string | undefined {
   return CONCLUSIONS.get(state);
 }
 
-async function readCheckRuns(call: CallRepository, ref: string): Promise<readonly CommitCheck[]> {
+async function readCheckRuns(
+  call: CallRepository,
+  ref: string,
+  appId: number | undefined,
+): Promise<readonly CommitCheck[]> {
   const runs = await allPages(async (page) => {
     const { check_runs: entries, total_count: total } = await call({
       route: "GET /repos/{owner}/{repo}/commits/{ref}/check-runs",
@@ -90,7 +99,8 @@ async function readCheckRuns(call: CallRepository, ref: string): Promise<readonl
     });
     return { entries, total };
   });
-  return runs.map(({ app, conclusion, html_url: url, id, name, output, status }) => {
+  const others = runs.filter(({ app }) => appId === undefined || app?.id !== appId);
+  return others.map(({ app, conclusion, html_url: url, id, name, output, status }) => {
     const words = [output?.title, output?.summary].filter((text) => text).join("\n");
     // The id of a check of GitHub Actions is that of its job.
     return defined({ name, status, conclusion, url, words, job: app?.slug === ACTIONS ? id : undefined });

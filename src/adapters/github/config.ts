@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { butNot } from "../../core/basics/errors.ts";
 
-const DEFAULT_API_URL = "https://api.github.com";
+export const DEFAULT_API_URL = "https://api.github.com";
 const REQUIRED = ["GITHUB_APP_ID", "GITHUB_APP_PRIVATE_KEY", "GITHUB_WEBHOOK_SECRET"] as const;
 export const DEFAULT_LABEL = "errand";
 const LABEL_LENGTH_MAX = 50;
@@ -136,6 +136,8 @@ export interface GithubConfig {
 export function readGithubConfig(env: Readonly<Record<string, string | undefined>>): {
   config?: GithubConfig;
   problems: string[];
+  /** Whether the problems are only that variables are missing. */
+  isPartial?: true;
 } {
   const values = Object.fromEntries(
     [...REQUIRED, ...OPTIONAL].map((name) => [name, env[name]?.trim() || undefined]),
@@ -156,7 +158,10 @@ export function readGithubConfig(env: Readonly<Record<string, string | undefined
     const absent = values.GITHUB_CLIENT_ID === undefined ? "GITHUB_CLIENT_ID" : "GITHUB_CLIENT_SECRET";
     problems.push(`${absent} is missing: sign-in with GitHub needs both.`);
   }
-  return read.success && problems.length === 0 ? { config: configOf(read.data), problems } : { problems };
+  if (read.success && problems.length === 0) {
+    return { config: configOf(read.data), problems };
+  }
+  return invalid.length > 0 ? { problems } : { problems, isPartial: true };
 }
 
 /** The address of the API that belongs to the git host, unless the environment names another. */
@@ -164,6 +169,12 @@ export function githubApiUrlOf(env: Readonly<Record<string, string | undefined>>
   const { hostname, origin } = new URL(gitUrl);
   const usual = hostname === "github.com" ? DEFAULT_API_URL : `${origin}/api/v3`;
   return (env.GITHUB_API_URL?.trim() || usual).replace(/\/+$/, "");
+}
+
+/** Where the pages are: those of an Enterprise Server on the host of its API, others on the host without `api.` */
+export function webUrlOf(apiUrl: string): URL {
+  const { origin, pathname } = new URL(apiUrl);
+  return new URL(pathname.startsWith("/api/") ? origin : origin.replace("://api.", "://"));
 }
 
 function configOf(variables: z.infer<typeof githubVariables>): GithubConfig {

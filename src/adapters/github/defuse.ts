@@ -67,7 +67,7 @@ export function defuseLine(line: string): string {
  * behind.
  */
 function withoutMarkers(text: string): string {
-  return text.replace(/errand:(?=message-key|delivery|approve)/gi, "errand: ");
+  return text.replace(/errand:(?=message-key|delivery|approve|review|finding)/gi, "errand: ");
 }
 
 /** The exact text as fenced code. Undefined: it is longer than `limit`, or must not be shown as it is. */

@@ -11,10 +11,15 @@ import {
   reviewThreadOf,
   type Shown,
 } from "./addresses.ts";
+import { showParts } from "./answer-parts.ts";
+import { showCheck } from "./check-runs.ts";
 import type { GithubClient } from "./client.ts";
+import type { BotIdentity } from "./identity.ts";
 import type { CommentTarget, Posts } from "./posts.ts";
 import { markerOf, render } from "./render.ts";
 import type { RepositoryNames } from "./repositories.ts";
+import { postReview } from "./review/post-review.ts";
+import { suggestWork } from "./review/suggest-work.ts";
 import type { Repository } from "./routes.ts";
 
 const reactionAnswer = z.object({ id: z.number() });
@@ -34,6 +39,7 @@ const INCOMPLETE = "confused";
 
 export interface DeliveryDeps {
   readonly client: GithubClient;
+  readonly identity: BotIdentity;
   readonly names: RepositoryNames;
   readonly posts: Posts;
   readonly trigger: string;
@@ -41,18 +47,38 @@ export interface DeliveryDeps {
 
 /** Shows a notice: as a reaction, as the run's card that is edited in place, or as a comment of its own. */
 export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<Receipt> {
+  const { notice } = delivery;
+  if (notice.kind === "check") {
+    return receiptOf(await showCheck(delivery, notice.check, deps));
+  }
+  if (notice.kind === "message" && notice.review !== undefined) {
+    return receiptOf(await postReview(delivery, { ...notice, review: notice.review }, deps));
+  }
+  const shown = await showOnce(delivery, deps);
+  if (notice.kind === "message" && notice.parts !== undefined) {
+    await showParts(delivery, { answer: shown, notice }, deps);
+  }
+  return receiptOf(shown);
+}
+
+async function showOnce(delivery: Delivery, deps: DeliveryDeps): Promise<Shown> {
   const { notice, thread } = delivery;
+  if (notice.kind === "message" && notice.unpushed?.base !== undefined) {
+    const suggested = await suggestWork(delivery, notice, deps);
+    if (suggested !== undefined) {
+      return suggested;
+    }
+  }
   const { installation } = thread;
   const { number, repositoryId } = parseThreadKey(thread.key);
   const review = notice.kind === "message" ? reviewThreadOf(notice.inReplyTo ?? "") : undefined;
   const within = defined({ number, reviewCommentId: review === undefined ? undefined : Number(review) });
-  const shown = await deps.names.use(installation, repositoryId, (repository: Repository) => {
+  return deps.names.use(installation, repositoryId, (repository: Repository) => {
     const target = { installation, ...repository, ...within };
     return notice.kind === "seen" || notice.kind === "ended"
       ? react(target, notice, deps.client)
       : show(delivery, target, deps);
   });
-  return receiptOf(shown);
 }
 
 /** GitHub keeps one reaction per user. REST has no reactions to reviews, so the pull request gets it. */
@@ -83,6 +109,9 @@ function contentOf(notice: Extract<Notice, { readonly kind: "seen" | "ended" }>)
   if (notice.kind === "seen") {
     return "eyes";
   }
+  if (notice.isThanks === true) {
+    return "heart";
+  }
   return notice.isIncomplete === true ? INCOMPLETE : ENDED[notice.end];
 }
 
@@ -106,8 +135,8 @@ async function editShown(
   target: CommentTarget,
   { posts, body }: { readonly posts: Posts; readonly body: string },
 ): Promise<Shown | undefined> {
-  const shown = shownAt && parseReceipt(shownAt);
-  if (!shown || shown.kind === "reaction") {
+  const shown = shownAt === undefined ? undefined : parseReceipt(shownAt);
+  if (shown?.kind !== "issue_comment" && shown?.kind !== "review_comment") {
     return undefined;
   }
   try {

@@ -42,7 +42,7 @@ export function toAppError(error: unknown, route: string): AppError {
   const words = defined({ plain, said });
   const message = `GitHub answered ${status} to ${route}: ${failure.message}`;
   const retryAfterMs = waitOf(failure);
-  if (status >= 500 || BUSY.has(status) || retryAfterMs !== undefined) {
+  if (status >= 500 || (BUSY.has(status) && !EMPTY.test(failure.message)) || retryAfterMs !== undefined) {
     const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
     return new AppError("resource_unavailable", message, { cause: error, ...wait, ...words });
   }
@@ -162,6 +162,8 @@ function wordsOf(permissions: string): string {
 }
 
 const BUSY: ReadonlySet<number> = new Set([408, 409, 429]);
+/** It stays so until the first push. */
+const EMPTY = /repository is empty/i;
 const KEY_REMEDY =
   "Check the App's id and private key (for a team's own token: GITHUB_TOKEN), and the clock of the server.";
 

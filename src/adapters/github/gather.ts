@@ -8,7 +8,8 @@ import { type CommitCheck, readCommitChecks } from "./commit-checks.ts";
 import { type ReadTail, readJobLog } from "./job-logs.ts";
 import { type ParsedProvenance, parseProvenance } from "./provenance.ts";
 import type { RepositoryNames } from "./repositories.ts";
-import type { CallRepository, RepositoryCall, RepositoryRoute } from "./routes.ts";
+import { knownFindings } from "./review/known-findings.ts";
+import type { CallRepository, Repository, RepositoryCall, RepositoryRoute } from "./routes.ts";
 import { oneLine, shownText } from "./shown-text.ts";
 
 const COMMENTS_MAX = 30;
@@ -98,11 +99,16 @@ export async function gather(
       );
       return readJobLog(readTail, address);
     };
-    parts.push(pullRequest({ ask, logOf }, number));
+    parts.push(pullRequest({ appId: client.appId, ask, logOf }, number));
   }
   if (kind === "review" && id !== undefined) {
     const read = () => inlineComments(ask, { number, id });
     parts.push(readAll([{ name: "the review's inline comments", read }]));
+  }
+  if (message.asksForReview === true) {
+    const find = (named: Repository) => knownFindings(client, { installation, ...named, number });
+    const read = () => names.use(installation, repository.id, find);
+    parts.push(readAll([{ name: "the findings of earlier reviews", read }]));
   }
   return joined((await Promise.all(parts)).flat());
 }
@@ -135,13 +141,13 @@ function relatedLine({ html_url: url, number, state, title }: z.infer<typeof rel
 
 /** The branches, the failing checks and the ends of their logs. */
 async function pullRequest(
-  { ask, logOf }: { readonly ask: Ask; readonly logOf: LogOf },
+  { appId, ask, logOf }: { readonly appId: number; readonly ask: Ask; readonly logOf: LogOf },
   number: number,
 ): Promise<readonly GatheredContext[]> {
   const route = "GET /repos/{owner}/{repo}/pulls/{pull_number}";
   const pull = ask({ route, parameters: { pull_number: number }, answer: pullAnswer });
   const call: CallRepository = async (request) => (await ask(request)).value;
-  const all = pull.then(({ value }) => readCommitChecks(call, value.head.sha));
+  const all = pull.then(({ value }) => readCommitChecks(call, value.head.sha, appId));
   const parts = await readAll([
     { name: "the branches", read: async () => branches((await pull).value, number) },
     { name: "the checks", read: async () => checkTexts(failing((await all).checks)) },

@@ -6,7 +6,7 @@ import type { MessageRef, ObjectKind } from "./addresses.ts";
 /** A text that a user wrote or edited, in the same shape for all kinds of objects. Texts are as GitHub signed them. */
 export interface IncomingMessage {
   readonly kind: ObjectKind;
-  readonly action: "created" | "edited" | "labeled";
+  readonly action: "created" | "edited" | "labeled" | "review_requested";
   readonly id: number;
   readonly permalink: string;
   /** The title of an issue or pull request itself. A comment has none. */
@@ -19,6 +19,8 @@ export interface IncomingMessage {
    * edit was delivered.
    */
   readonly updatedAt?: string;
+  /** The login of the account whose review the sender asked for. */
+  readonly reviewer?: string;
   /** The label that the sender put on the issue or pull request. */
   readonly label?: string;
   readonly writer?: Account;
@@ -60,10 +62,13 @@ export interface Subject {
   readonly hasSubIssues?: true;
 }
 
+const PULL_REQUEST_ACTIONS = ["opened", "edited", "labeled", "review_requested"] as const;
+type PullRequestAction = (typeof PULL_REQUEST_ACTIONS)[number];
+
 type Payload<Name extends "issues" | "issue_comment" | "pull_request"> = EmitterWebhookEvent<Name>["payload"];
 type IssueComment = Extract<Payload<"issue_comment">, { action: "created" | "edited" }>;
 type Issue = Extract<Payload<"issues">, { action: "opened" | "edited" | "labeled" }>;
-type PullRequest = Extract<Payload<"pull_request">, { action: "opened" | "edited" | "labeled" }>;
+type PullRequest = Extract<Payload<"pull_request">, { action: PullRequestAction }>;
 type Review = Extract<
   EmitterWebhookEvent<"pull_request_review">["payload"],
   { action: "submitted" | "edited" }
@@ -125,9 +130,7 @@ export function readIncomingMessage(
         ? ofIssue(payload)
         : undefined;
     case "pull_request":
-      return payload.action === "opened" || payload.action === "edited" || payload.action === "labeled"
-        ? ofPullRequest(payload)
-        : undefined;
+      return isRead(payload) ? ofPullRequest(payload) : undefined;
     case "pull_request_review":
       return payload.action === "submitted" || payload.action === "edited"
         ? ofReview(payload, receivedAt)
@@ -153,6 +156,7 @@ const readableSchema = z.object({
   before: beforeSchema.optional(),
   updatedAt: z.string().optional(),
   label: z.string().optional(),
+  reviewer: z.string().optional(),
   writer: accountSchema,
   sender: accountSchema,
   installationId: id.optional(),
@@ -224,9 +228,16 @@ function ofIssue(payload: Issue): IncomingMessage {
   };
 }
 
+function isRead(payload: Payload<"pull_request">): payload is PullRequest {
+  return PULL_REQUEST_ACTIONS.some((action) => action === payload.action);
+}
+
 function ofPullRequest(payload: PullRequest): IncomingMessage {
   const { title, head } = payload.pull_request;
+  const asked = "requested_reviewer" in payload ? payload.requested_reviewer : undefined;
+  const reviewer = asked ? asked.login : undefined;
   return {
+    ...defined({ reviewer }),
     ...commonOf("pull_request", payload, payload.pull_request),
     title,
     subject: subjectOf("pull_request", payload.pull_request),
@@ -277,6 +288,8 @@ function subjectOf(kind: Subject["kind"], signed: SignedSubject): Subject {
   });
 }
 
+const ACTIONS = ["edited", "labeled", "review_requested"] as const;
+
 function commonOf(
   kind: ObjectKind,
   envelope: Envelope & { changes?: unknown },
@@ -286,7 +299,7 @@ function commonOf(
   const viaAppId = appIdOf(object.performed_via_github_app);
   return defined({
     kind,
-    action: action === "edited" || action === "labeled" ? action : "created",
+    action: ACTIONS.find((known) => known === action) ?? "created",
     label: action === "labeled" ? (label?.name ?? "") : undefined,
     id: object.id,
     permalink: object.html_url,

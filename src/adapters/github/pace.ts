@@ -4,7 +4,7 @@ import type { PaceLimit } from "../../core/model/threads/pace-limit.ts";
 /**
  * GitHub takes 80 comments, reviews and pull requests a minute and 500 an hour from an installation. Edits and reactions are
  * not among them. They use the 900 points a minute, as all calls do: five for a write, one for a read. 700 of them are
- * used here. An edit notifies nobody, so progress is shown every 15 seconds.
+ * used here, and the rest by reads and by the commits of `commits/git-writes.ts`. An edit notifies nobody, so progress is shown every 15 seconds.
  * https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
  */
 export const PACE: readonly PaceLimit[] = [
@@ -40,8 +40,17 @@ export const PACE: readonly PaceLimit[] = [
   },
 ];
 
-/** The pull request that an answer names was opened just before. It counts like a comment, and the outbox did not write it. */
-export function writesOf(notice: Notice): number {
-  const isOpened = notice.kind === "message" && notice.landed?.some((work) => work.pullRequest !== undefined);
-  return isOpened ? 2 : 1;
+/**
+ * The pull request that an answer names was opened just before. It counts like a comment, and the outbox did not write it. A
+ * check is not written without the permission.
+ */
+export function writesOf(notice: Notice, mayWriteChecks?: boolean): number {
+  if (notice.kind === "check" && mayWriteChecks === false) {
+    return 0;
+  }
+  if (notice.kind !== "message") {
+    return 1;
+  }
+  const isOpened = notice.landed?.some((work) => work.pullRequest !== undefined) === true;
+  return 1 + (isOpened ? 1 : 0) + (notice.parts?.length ?? 0);
 }

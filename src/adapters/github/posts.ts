@@ -11,8 +11,7 @@ const MAX_PAGES = 5;
 
 const idAnswer = z.object({ id: z.number() });
 const createdAnswer = idAnswer.extend({ html_url: z.string().optional() });
-const commentAnswer = z.object({
-  id: z.number(),
+const commentAnswer = createdAnswer.extend({
   body: z.string().nullish(),
   user: idAnswer.nullish(),
   performed_via_github_app: z.object({ id: z.number().nullish() }).nullish(),
@@ -79,7 +78,7 @@ export class Posts {
           continue;
         }
         if (await this.#identity.isOurs(target.installation, comment)) {
-          return { kind: kindOf(target), id: comment.id };
+          return defined({ kind: kindOf(target), id: comment.id, url: comment.html_url });
         }
       }
     }

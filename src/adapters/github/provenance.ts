@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
+import type { ThreadKey } from "../../core/basics/ids.ts";
 import type { InboundMessage } from "../../core/ports/thread-adapter.ts";
 import { contentHash } from "../content-hash.ts";
+import { threadKeyOf } from "./addresses.ts";
 import type { Account, IncomingMessage } from "./incoming-message.ts";
 
 /** What authorization needs of the provenance. */
@@ -41,10 +43,26 @@ export function provenanceOf(
   });
 }
 
-/** GitHub shows the account of this address as an author of the commit, whatever it is called by then. */
-export function coAuthorOf(actor: Readonly<Record<string, unknown>>): string | undefined {
+/**
+ * GitHub shows the account of this address as an author of the commit, whatever it is called by then. `webUrl`: where
+ * GitHub's pages are.
+ */
+export function coAuthorOf(actor: Readonly<Record<string, unknown>>, webUrl: URL): string | undefined {
   const { data } = z.object({ id: z.int(), login: z.string().regex(/^[\w-]+$/) }).safeParse(actor);
-  return data && `${data.login} <${data.id}+${data.login}@users.noreply.github.com>`;
+  return data && `${data.login} <${data.id}+${data.login}@users.noreply.${webUrl.hostname}>`;
+}
+
+/** Whether a thread of a run is a pull request: where the run was requested, or one that it opened itself. */
+export function isPullRequest(
+  key: ThreadKey,
+  provenance: Readonly<Record<string, unknown>> | undefined,
+): boolean {
+  const { object, repository } = provenanceSchema.safeParse(provenance).data ?? {};
+  const isRequest =
+    object !== undefined &&
+    repository !== undefined &&
+    threadKeyOf({ repositoryId: repository.id, number: object.number }) === key;
+  return !isRequest || object.in === "pull_request";
 }
 
 export type ParsedProvenance = z.infer<typeof provenanceSchema>;

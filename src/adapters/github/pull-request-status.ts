@@ -28,7 +28,7 @@ export const pullAnswer = z.object({
  * read checks still says whether the pull request was merged.
  */
 export async function readPullRequest(
-  { call }: { readonly call: CallRepository },
+  { appId, call }: { readonly appId?: number; readonly call: CallRepository },
   number: number,
 ): Promise<PullRequestReading> {
   const pull = await call({
@@ -36,7 +36,7 @@ export async function readPullRequest(
     parameters: { pull_number: number },
     answer: pullAnswer,
   });
-  const { checks } = await readCommitChecks(call, pull.head.sha);
+  const { checks } = await readCommitChecks(call, pull.head.sha, appId);
   return readingOf(pull, checks);
 }
 

@@ -1,12 +1,19 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { RepositoryName } from "../../core/model/repositories/repository-name.ts";
-import type { PullRequest, PullRequestAccess } from "../../core/ports/pull-requests.ts";
+import type { NewCommit } from "../../core/ports/change-tracker.ts";
+import type { PullRequest, PullRequestAccess, SuggestedWork } from "../../core/ports/pull-requests.ts";
 import { threadKeyOf } from "./addresses.ts";
 import type { GithubClient, GithubTokenClient } from "./client.ts";
+import type { GitWrites } from "./commits/git-writes.ts";
+import { makeCommit } from "./commits/make-commit.ts";
+import { addLabels } from "./errand-file/labels.ts";
+import { ErrandFiles } from "./errand-file/reader.ts";
 import { type Draft, isDescribedBy, newText, renewedText } from "./pull-request-description.ts";
 import { readPullRequest } from "./pull-request-status.ts";
 import type { GithubRepositories, RepositoryNames } from "./repositories.ts";
+import { takesSuggestions } from "./review/suggest-work.ts";
 import type { CallRepository, Repository } from "./routes.ts";
 
 const pullAnswer = z.object({
@@ -14,6 +21,7 @@ const pullAnswer = z.object({
   html_url: z.url(),
   title: z.string(),
   body: z.string().nullish(),
+  draft: z.boolean().nullish(),
   head: z.object({ ref: z.string() }),
   base: z.object({ repo: z.object({ id: z.number() }) }),
 });
@@ -29,8 +37,11 @@ interface RepositoryApi extends Repository {
   readonly call: CallRepository;
   /** Undefined: no installation sends the comments of its pull requests. */
   readonly installation?: string;
+  readonly appId?: number;
   /** As GitHub said it lately. */
   readonly defaultBranch?: string | undefined;
+  readonly files: Pick<ErrandFiles, "read">;
+  readonly writes?: GitWrites;
 }
 
 /** Asks something of the API of a repository. After a rename, asks again under the present name. */
@@ -38,13 +49,15 @@ type AskRepository = <Value>(ask: (api: RepositoryApi) => Promise<Value>) => Pro
 
 interface PullRequestDeps {
   readonly client: GithubClient;
+  readonly files: Pick<ErrandFiles, "read">;
   readonly names: RepositoryNames;
   readonly repositories: GithubRepositories;
+  readonly writes: GitWrites;
 }
 
 export async function openPullRequests(
   { owner, name }: RepositoryName,
-  { client, names, repositories }: PullRequestDeps,
+  { client, files, names, repositories, writes }: PullRequestDeps,
 ): Promise<PullRequestAccess | undefined> {
   const found = await repositories.find(owner, name);
   if (found === undefined) {
@@ -55,7 +68,8 @@ export async function openPullRequests(
     const askAs = (repository: Repository) => {
       const call: CallRepository = (request) => client.callIn(installation, repository, request);
       const { defaultBranch } = names.of(repository.owner, repository.repo) ?? {};
-      return ask({ call, defaultBranch, installation, owner: repository.owner, repo: repository.repo });
+      const { appId } = client;
+      return ask({ ...repository, appId, call, defaultBranch, files, installation, writes });
     };
     return id === undefined ? askAs(found) : names.use(installation, id, askAs);
   };
@@ -68,7 +82,8 @@ export async function openPullRequestsWithToken(
   client: Pick<GithubTokenClient, "callIn">,
 ): Promise<Omit<PullRequestAccess, "installation">> {
   const call: CallRepository = (request) => client.callIn({ owner, repo }, request);
-  return pullRequestsOf((ask) => ask({ call, owner, repo }));
+  const files = new ErrandFiles(Date.now);
+  return pullRequestsOf((ask) => ask({ call, files, owner, repo }));
 }
 
 function pullRequestsOf(at: AskRepository): Omit<PullRequestAccess, "installation"> {
@@ -76,6 +91,9 @@ function pullRequestsOf(at: AskRepository): Omit<PullRequestAccess, "installatio
     open: (draft) => at((api) => create(api, draft)),
     find: (branch) => at((api) => find(api, branch)),
     update: (draft) => at((api) => update(api, draft)),
+    takesSuggestions: (work) => at((api) => takesWork(api, work)),
+    makeCommit: (commit) => at((api) => makeSigned(api, commit)),
+    settings: () => at((api) => api.files.read(api, api.call)),
     read: (number) => at((api) => readPullRequest(api, number)),
   };
 }
@@ -85,16 +103,34 @@ async function find(api: RepositoryApi, branch: string): Promise<PullRequest | u
   return found && pullRequestOf(api, found);
 }
 
+async function makeSigned({ call, installation, writes }: RepositoryApi, commit: NewCommit): Promise<string> {
+  if (installation === undefined || writes === undefined) {
+    const words = "GitHub signs only for an App, and Errand's App is not installed there";
+    throw new AppError("operation_not_supported", words, { retryable: false });
+  }
+  const counted: CallRepository = (request) => {
+    writes.take(installation);
+    return call(request);
+  };
+  return makeCommit(counted, commit);
+}
+
+async function takesWork(api: RepositoryApi, { branch, ...work }: SuggestedWork): Promise<boolean> {
+  const found = await findPull(api, branch);
+  return found !== undefined && takesSuggestions(api.call, found.number, work);
+}
+
 /** The pull request of another run or person keeps its description. */
 async function update(api: RepositoryApi, draft: Draft): Promise<PullRequest | undefined> {
   const found = await findPull(api, draft.branch);
   if (found === undefined) {
     return undefined;
   }
-  if (isDescribedBy(draft, found.body ?? "")) {
+  const linksToRun = isDescribedBy(draft, found.body ?? "");
+  if (linksToRun) {
     await refresh(api, found, draft);
   }
-  return pullRequestOf(api, found);
+  return { ...pullRequestOf(api, found), linksToRun };
 }
 
 async function findPull(api: RepositoryApi, branch: string): Promise<Pull | undefined> {
@@ -139,7 +175,7 @@ async function createOtherwise(
   const found = await findPull(api, draft.branch);
   if (found !== undefined) {
     await refresh(api, found, draft);
-    return pullRequestOf(api, found);
+    return { ...pullRequestOf(api, found), linksToRun: isDescribedBy(draft, found.body ?? "") };
   }
   // The base branch was merged and deleted meanwhile.
   const { base: wanted, ...rest } = draft;
@@ -153,9 +189,18 @@ async function createOn(api: RepositoryApi, draft: Draft, base: string): Promise
   const { branch: head, isDraft } = draft;
   const parameters = { ...newText(draft), head, base, draft: isDraft };
   const route = "POST /repos/{owner}/{repo}/pulls";
+  const settings = await api.files.read(api, api.call);
   const opened = await api.call({ route, parameters, answer: pullAnswer });
   await askForReview(api, opened, draft);
-  return pullRequestOf(api, opened);
+  const isAwaited = settings?.isReadyWhenGreen === true && opened.draft === true;
+  return {
+    ...pullRequestOf(api, opened),
+    linksToRun: true,
+    ...defined({
+      awaitsChecks: isAwaited ? (true as const) : undefined,
+      remarks: settings && (await addLabels(api.call, opened.number, settings)),
+    }),
+  };
 }
 
 /** Not everybody who may ask for work can review it. The pull request counts without. */

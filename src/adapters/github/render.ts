@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isEnded, type RunState } from "../../core/model/runs/states.ts";
 import {
+  type AnswerPart,
   messageKeyOf,
   type Notice,
   ONLY_ON_PAGE,
@@ -9,14 +10,18 @@ import {
 } from "../../core/model/threads/notice.ts";
 import type { Delivery } from "../../core/ports/thread-adapter.ts";
 import {
+  approvalHeading,
   figures,
   HEADINGS,
+  isUnapproved,
+  messageOf,
   planLines,
   pullRequestWords,
   STATE_WORDS,
-  UNAPPROVED,
+  stateWords,
   workspaceLine,
 } from "../card-words.ts";
+import { reviewThreadOf } from "./addresses.ts";
 import { approvalBox } from "./approval-box.ts";
 import { defuse, defuseLine, exactCode } from "./defuse.ts";
 import { oneLine } from "./shown-text.ts";
@@ -34,7 +39,7 @@ const STATES: Readonly<Record<RunState, string>> = {
   ERROR: "Stopped by an error",
 };
 
-type ShownNotice = Exclude<Notice, { kind: "seen" | "ended" }>;
+type ShownNotice = Exclude<Notice, { kind: "seen" | "ended" | "check" }>;
 type Message = Omit<Extract<Notice, { kind: "message" }>, "kind" | "purpose">;
 
 interface Frame {
@@ -57,7 +62,7 @@ export function markerOf({ id, notice }: Pick<Delivery, "id" | "notice">): strin
 /** The whole body of the comment that shows a notice. */
 export function render(delivery: Pick<Delivery, "id" | "notice">, trigger: string): string {
   const { notice } = delivery;
-  if (notice.kind === "seen" || notice.kind === "ended") {
+  if (notice.kind === "seen" || notice.kind === "ended" || notice.kind === "check") {
     return markerOf(delivery);
   }
   const marker = `${markerOf(delivery)}\n`;
@@ -73,6 +78,18 @@ function bodyOf(notice: ShownNotice, frame: Frame): string {
   }
   const { purpose, ...message } = notice;
   return purpose === "reply" ? replyBody(message, frame.room) : endBody(message, { ...frame, purpose });
+}
+
+/** What an answer in the conversation says in one of the threads that it is about. */
+export function inThread(
+  deliveryId: string,
+  { answer, inReplyTo, text }: AnswerPart & { readonly answer?: string },
+): { readonly marker: string; readonly body: string } {
+  const marker = `<!-- errand:delivery=${deliveryId}/in/${reviewThreadOf(inReplyTo)} -->`;
+  const link =
+    answer === undefined ? "" : `[${text === undefined ? "Answered here" : "The whole answer"}](${answer})`;
+  const words = text === undefined ? "" : quoted(within(text, { limit: MAX_MESSAGE, sessionLink: answer }));
+  return { marker, body: `${marker}\n${paragraphs([words, link])}` };
 }
 
 /** The bot's own words have no links, but they can name a run, whose title a stranger wrote. */
@@ -112,7 +129,8 @@ function patchText({ patch, words }: UnpushedWork, sessionLink: string | undefin
 }
 
 function cardBody(card: RunCard, trigger: string): string {
-  const { message, pullRequest, sessionLink } = card;
+  const { pullRequest, sessionLink } = card;
+  const message = messageOf(card);
   const facts = [workspaceLine(card)].filter(Boolean).map(safeLine);
   const plan = planLines(card, (text) => oneLine(text, MAX_STEP)).map(defuseLine);
   return paragraphs([
@@ -132,12 +150,8 @@ function cardBody(card: RunCard, trigger: string): string {
 }
 
 function headline(card: RunCard): string {
-  const { shortfall, state, title, sessionLink } = card;
-  const parts = [
-    `**${isUnapproved(card) ? UNAPPROVED : (shortfall ?? STATES[state])}**`,
-    safeLine(title),
-    ...figures(card),
-  ];
+  const { title, sessionLink } = card;
+  const parts = [`**${stateWords(card, STATES)}**`, safeLine(title), ...figures(card)];
   return [...parts, `[session](${sessionLink})`].filter((part) => part !== "").join(" · ");
 }
 
@@ -146,6 +160,9 @@ function hint(card: RunCard, trigger: string): string {
   const { state } = card;
   if (isUnapproved(card)) {
     return `It begins once it is approved; \`${trigger} stop\` ends it.`;
+  }
+  if (card.isPaused === true) {
+    return `\`${trigger}\` and what to do next continues it; \`${trigger} stop\` ends it.`;
   }
   if (state === "BLOCKED") {
     return card.question?.isOnlyOnPage === true ? howToRefuse(trigger) : howToAnswer(trigger);
@@ -195,10 +212,10 @@ function approvalText(card: RunCard, trigger: string): string {
   if (approval === undefined) {
     return "";
   }
+  const what = approvalHeading(approval);
   if (approval.text === undefined) {
-    return "A private follow-up waits for approval.";
+    return what;
   }
-  const what = approval.isFollowUp ? "This follow-up waits for approval:" : "This waits for approval:";
   const limits = { limit: MAX_MESSAGE, sessionLink };
   const code = exactCode(approval.text, "", limits.limit);
   const box = code === undefined ? "" : approvalBox(card);
@@ -207,11 +224,6 @@ function approvalText(card: RunCard, trigger: string): string {
       ? `It is approved or refused on the [page of the run](${sessionLink}).`
       : `A person who can push to this repository ticks the box, or writes \`${trigger} approve\` or \`${trigger} reject\`. The [session](${sessionLink}) has the rest.`;
   return paragraphs([what, quoted(code ?? within(approval.text, limits)), box, how]);
-}
-
-/** A run that waits for approval has no question. */
-function isUnapproved({ question, state }: RunCard): boolean {
-  return state === "BLOCKED" && question === undefined;
 }
 
 function within(

@@ -5,7 +5,7 @@ import type { Log } from "../../core/basics/log.ts";
 import { isAllowedName } from "../../core/model/repositories/repository-name.ts";
 import type { Committer, RepositoryAccess } from "../../core/ports/repository-access.ts";
 import { type GithubClient, installationAnswer } from "./client.ts";
-import type { GithubConfig } from "./config.ts";
+import { type GithubConfig, webUrlOf } from "./config.ts";
 import { MovedError } from "./errors.ts";
 import type { BotIdentity } from "./identity.ts";
 import type { Repository } from "./routes.ts";
@@ -19,8 +19,6 @@ const nameAnswer = z.object({
 const NAME_LIFE_MS = 10 * 60_000;
 const MAX_NAMES = 1_000;
 
-const PUBLIC_API = "https://api.github.com";
-const PUBLIC_HOST = "https://github.com";
 const REPOSITORY_PATH = /^\/(?<owner>[^/]+)\/(?<repo>[^/]+)\.git$/;
 
 /** A repository in which the App is installed. */
@@ -155,8 +153,7 @@ export class GithubRepositories {
     this.#client = client;
     this.#identity = identity;
     this.#names = names;
-    // An Enterprise Server has its API on its own host.
-    this.#host = apiUrl === PUBLIC_API ? PUBLIC_HOST : new URL(apiUrl).origin;
+    this.#host = webUrlOf(apiUrl).origin;
     this.#log = log;
   }
 

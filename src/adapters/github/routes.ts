@@ -5,6 +5,9 @@ import type { z } from "zod";
 interface OwnRoutes {
   /** GitHub serves it and does not document it. */
   readonly "GET /repositories/{id}": { readonly parameters: { readonly id: number } };
+  readonly "GET /repos/{owner}/{repo}/contents/.github/errand.yml": {
+    readonly parameters: { readonly owner: string; readonly repo: string };
+  };
   readonly "GET /app/hook/deliveries": {
     readonly parameters: Endpoints["GET /app/hook/deliveries"]["parameters"] & {
       readonly status?: "success" | "failure";

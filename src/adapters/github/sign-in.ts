@@ -4,7 +4,7 @@ import type { Log } from "../../core/basics/log.ts";
 import type { ProvenAccount, SignInProvider } from "../../core/ports/sign-in-provider.ts";
 import { oauthSignIn } from "../oauth-sign-in.ts";
 import { GithubTokenClient } from "./client.ts";
-import type { GithubConfig } from "./config.ts";
+import { type GithubConfig, webUrlOf } from "./config.ts";
 
 const PAGE_SIZE = 100;
 /** Only accounts with more repositories in one installation than any person works on reach it. */
@@ -51,12 +51,6 @@ export function githubSignIn(
     accountOf: (token) => accountOf(new GithubTokenClient(apiUrl, token, deps)),
     fetch: deps.fetch ?? globalThis.fetch,
   });
-}
-
-/** The pages of an Enterprise Server are on the host of its API, others on the host without `api.` */
-function webUrlOf(apiUrl: string): URL {
-  const { origin, pathname } = new URL(apiUrl);
-  return new URL(pathname.startsWith("/api/") ? origin : origin.replace("://api.", "://"));
 }
 
 async function accountOf(client: GithubTokenClient): Promise<ProvenAccount> {

@@ -23,6 +23,7 @@ import {
 import { hasMention, isCommand, withoutMention } from "./mention.ts";
 import { provenanceOf } from "./provenance.ts";
 import type { RepositoryNames } from "./repositories.ts";
+import { asksForReview } from "./review/request.ts";
 import { oneLine, shownText, visibleText } from "./shown-text.ts";
 
 const MAX_CONTEXT_BYTES = 64 * 1024;
@@ -32,6 +33,8 @@ const CUT = "\n[cut]";
 const COLLECT_MS = 3_000;
 /** The text of a review whose words all stand in its inline comments. */
 const CHANGES_REQUESTED = "A review requests changes. Make the changes that its comments ask for.";
+/** The text of a request that has no words. */
+const REVIEW = "Review this pull request.";
 const PARTS: ReadonlySet<ObjectKind> = new Set(["review", "review_comment"]);
 
 /** The name by which users address the bot, and the App by which it writes. */
@@ -136,11 +139,11 @@ function approvalOf(
 }
 
 /**
- * The author of an edit is the editor, that of a label the account that put it, otherwise the writer. The sender of a
+ * The author of an edit is the editor, that of a label or a review request the account that made it, otherwise the writer. The sender of a
  * transferred issue is neither.
  */
 function actorOf({ action, writer, sender }: IncomingMessage): Account | undefined {
-  if (action === "edited" || action === "labeled") {
+  if (action !== "created") {
     return sender;
   }
   return writer?.id === sender?.id ? sender : undefined;
@@ -151,19 +154,41 @@ function reasonToIgnore(incoming: IncomingMessage, addressee: Addressee): string
   if (incoming.label !== undefined) {
     return reasonToIgnoreLabel(incoming, addressee);
   }
+  if (incoming.action === "review_requested") {
+    return reasonToIgnoreReviewer(incoming, addressee);
+  }
   if (incoming.viaAppId === appId) {
     return "It was written by this App.";
   }
   if (incoming.writer?.type === "Bot" && incoming.sender?.type !== "Bot") {
     return "It is the text of a bot, edited by a user.";
   }
-  if (!isAddressed(incoming, name) && !requestsOurChanges(incoming, addressee)) {
+  const isAddressedHere = isAddressed(incoming, name) || requestsOurChanges(incoming, addressee);
+  if (!isAddressedHere && !isOpenedByOthers(incoming, addressee)) {
     return `It does not mention @${name}.`;
   }
   if (incoming.before && wasAddressed(incoming, name) && !isTextEdited(incoming)) {
     return `It mentioned @${name} before this edit, and its text is the same.`;
   }
   return undefined;
+}
+
+/** Only an account can be asked for a review, so the bot is a user whose name the App answers to. */
+function reasonToIgnoreReviewer(
+  { reviewer, subject }: IncomingMessage,
+  { name }: Addressee,
+): string | undefined {
+  if (reviewer?.toLowerCase() !== name.toLowerCase()) {
+    return `The reviewer is not ${name}.`;
+  }
+  return subject.state === "closed" ? "It is closed." : undefined;
+}
+
+/** Policies decide whether it is reviewed. */
+function isOpenedByOthers({ action, kind, writer }: IncomingMessage, { login }: Addressee): boolean {
+  return (
+    kind === "pull_request" && action === "created" && writer?.login.toLowerCase() !== login.toLowerCase()
+  );
 }
 
 /** GitHub sends an event for each label of a new issue, beside that of its text. */
@@ -213,6 +238,7 @@ function messageOf(
     dedupeKey: dedupeKeyOf(incoming, installation),
     addressed: "mention",
     requestKind: requestKindOf(incoming, addressee.name),
+    asksForReview: subject.kind === "pull_request" ? asksForReviewOf(incoming, addressee.name) : undefined,
     author: defined({
       subject: `github:${actor.id}`,
       displayName: actor.login,
@@ -224,7 +250,7 @@ function messageOf(
     messageRef: messageRefOf({ kind, id, root: reviewCommentId }),
     collectMs: action === "created" && PARTS.has(kind) ? COLLECT_MS : undefined,
     revision:
-      version === undefined || action === "labeled"
+      version === undefined || action === "labeled" || action === "review_requested"
         ? undefined
         : { messageId, version, isEdit: action === "edited" },
     permalink: incoming.permalink,
@@ -236,8 +262,11 @@ function requestKindOf(incoming: IncomingMessage, name: string): RequestKind {
   if (incoming.label !== undefined) {
     return "label";
   }
+  if (incoming.action === "review_requested") {
+    return "review_requested";
+  }
   if (!isAddressed(incoming, name)) {
-    return "changes_requested";
+    return incoming.kind === "pull_request" ? "pull_request_opened" : "changes_requested";
   }
   if (incoming.title !== undefined) {
     return "description";
@@ -252,11 +281,26 @@ function requestKindOf(incoming: IncomingMessage, name: string): RequestKind {
 function dedupeKeyOf(incoming: IncomingMessage, installation: number): string {
   const { action, id, kind, updatedAt = "" } = incoming;
   // The same label may be put again on the same text.
-  const version = action === "labeled" ? [updatedAt] : [];
+  const version = action === "labeled" || action === "review_requested" ? [updatedAt] : [];
   return ["github", installation, kind, id, action, ...version, contentHash(incoming)].join(":");
 }
 
-function textOf({ changesRequestedOf, title, body }: IncomingMessage, name: string): string {
+/** Without a mention, a pull request that was opened, or whose reviewer the bot is, can only be reviewed. */
+function asksForReviewOf(incoming: IncomingMessage, name: string): boolean {
+  return isReviewOnly(incoming, name) || asksForReview(textOf(incoming, name));
+}
+
+function isReviewOnly(incoming: IncomingMessage, name: string): boolean {
+  const { action, kind, label } = incoming;
+  const isOpened = kind === "pull_request" && label === undefined && !isAddressed(incoming, name);
+  return action === "review_requested" || isOpened;
+}
+
+function textOf(incoming: IncomingMessage, name: string): string {
+  if (isReviewOnly(incoming, name)) {
+    return REVIEW;
+  }
+  const { changesRequestedOf, title, body } = incoming;
   const words = title !== undefined && !hasMention(body, name) ? `${title}\n\n${body}` : body;
   const text = withoutMention(words, name);
   return text === "" && changesRequestedOf !== undefined ? CHANGES_REQUESTED : text;

@@ -14,6 +14,7 @@ import {
   webhookRoute,
 } from "../webhook-route.ts";
 import { threadKeyOf } from "./addresses.ts";
+import { orderingKeyOfAction, REQUESTED_ACTION } from "./check-actions.ts";
 import { conclusionOfStatus, isRepairable } from "./commit-checks.ts";
 import { INSTALLATION_ACTIONS, INSTALLATION_EVENTS } from "./installation-events.ts";
 import { CHANGED_STATES, isChangedState } from "./reports.ts";
@@ -85,6 +86,7 @@ export const SPOKEN_EVENTS = [
   "pull_request.opened",
   "pull_request.edited",
   "pull_request.labeled",
+  "pull_request.review_requested",
   "pull_request_review.submitted",
   "pull_request_review.edited",
   "pull_request_review_comment.created",
@@ -100,7 +102,12 @@ export const REPORT_EVENTS: readonly EmitterWebhookEventName[] = [
   ...CHANGED_STATES.map((state) => `pull_request.${state}` as const),
 ];
 
-const STORED: ReadonlySet<string> = new Set([...SPOKEN_EVENTS, ...REPORT_EVENTS, ...INSTALLATION_EVENTS]);
+const STORED: ReadonlySet<string> = new Set([
+  ...SPOKEN_EVENTS,
+  ...REPORT_EVENTS,
+  ...INSTALLATION_EVENTS,
+  REQUESTED_ACTION,
+]);
 const STORED_NAMES: ReadonlySet<string> = new Set([...STORED].map((event) => event.split(".")[0] ?? ""));
 
 const BRANCH_EVENTS: ReadonlySet<string> = new Set(["check_suite", "status", "push"]);
@@ -176,6 +183,12 @@ export function readEvent({
   }
   if (INSTALLATION_ACTIONS.has(name)) {
     return readInstallationEvent({ deliveryId, name, body });
+  }
+  if (name === "check_run") {
+    const orderingKey = orderingKeyOfAction(body);
+    return orderingKey === undefined
+      ? { kind: "unused" }
+      : { kind: "event", event: { adapter: "github", orderingKey, deliveryId, name, body } };
   }
   if (!STORED_NAMES.has(name)) {
     return { kind: "unused" };

@@ -75,7 +75,7 @@ const BOT_EVENTS = {
 type Transport = "http" | "socket";
 
 /** The manifest of an app for the server at this address. */
-function appManifest(publicUrl: string, transport: Transport): Manifest {
+export function appManifest(publicUrl: string, transport: Transport): Manifest {
   const address = `${publicUrl}/webhooks/slack`;
   const url = transport === "http" ? { url: address } : {};
   const requestUrl = transport === "http" ? { request_url: address } : {};
@@ -133,9 +133,12 @@ export function manifestText(publicUrl: string, transport: Transport): string {
 export function slackGuide(
   publicUrl: string,
   config: Pick<SlackConfig, "oauth"> | undefined,
+  appId?: string,
 ): InstallationGuide {
   const enabled = config !== undefined;
+  const isManaged = appId !== undefined || (!enabled && isHttps(publicUrl));
   return {
+    ...defined({ managed: isManaged ? { isCreated: appId !== undefined, ...MANAGED } : undefined }),
     ...defined({ installUrl: config?.oauth && `${publicUrl}/setup/slack/install` }),
     adapter: "slack",
     title: "Slack",
@@ -190,6 +193,11 @@ export function slackGuide(
   };
 }
 
+const MANAGED = {
+  text: "On Slack's page, press Generate Token under Your App Configuration Tokens, and paste both tokens. Errand keeps them encrypted, to create the app and to update it later. What was added to the app stays.",
+  link: { title: "Your Slack apps", url: "https://api.slack.com/apps" },
+};
+
 const BOT_TOKEN = {
   name: "SLACK_BOT_TOKEN",
   source: "OAuth & Permissions → Bot User OAuth Token. It begins with xoxb-",
@@ -240,6 +248,6 @@ function variablesStep(variables: NonNullable<GuideStep["variables"]>): GuideSte
   };
 }
 
-function isHttps(url: string): boolean {
+export function isHttps(url: string): boolean {
   return url.startsWith("https://");
 }

@@ -22,8 +22,12 @@ export interface SlackConfigReading {
   /** Undefined: Slack is off, or `problems` says what is wrong. */
   readonly config?: SlackConfig;
   readonly problems: string[];
+  /** Whether the problems are only that variables are missing. */
+  readonly isPartial?: true;
 }
 
+/** A setting that the server stores with the app that it created. It is no variable. */
+export const APP_ID = "SLACK_APP_ID";
 const DEFAULT_API_URL = "https://slack.com/api/";
 
 // Tokens of apps with token rotation start with xoxe and expire within hours.
@@ -109,7 +113,7 @@ export function readSlackConfig(env: Values): SlackConfigReading {
   const invalid = parsed.error?.issues.filter(({ path }) => String(path[0]) in values) ?? [];
   problems.push(...invalid.map((issue) => problemOf(issue, values)), ...missingIn(values));
   if (!parsed.success || problems.length > 0) {
-    return { problems };
+    return invalid.length > 0 ? { problems } : { problems, isPartial: true };
   }
   const { SLACK_APP_TOKEN: appToken, SLACK_SIGNING_SECRET: signingSecret } = parsed.data;
   const { SLACK_CLIENT_ID: clientId, SLACK_CLIENT_SECRET: clientSecret, ...others } = parsed.data;
@@ -121,6 +125,11 @@ export function readSlackConfig(env: Values): SlackConfigReading {
     oauth: clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret },
   });
   return { config: Object.freeze(config), problems };
+}
+
+/** The address of the Web API, whether or not Slack is on. */
+export function slackApiUrlOf({ SLACK_API_URL: url }: Values): string {
+  return url?.trim() || DEFAULT_API_URL;
 }
 
 function missingIn(values: Values): readonly string[] {

@@ -19,6 +19,7 @@ const ENDED: Readonly<Record<TurnOutcome, string>> = {
 };
 
 /** Of a turn that is done, except that not everything was handed over. */
+const THANKED = "heart";
 const INCOMPLETE = "warning";
 
 export interface DeliveryDeps {
@@ -46,6 +47,8 @@ export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<R
         session: await sessions.show(delivery, notice.card, { before: shown.session, client }),
       });
     }
+    case "check":
+      throw new Error("Slack shows no checks.");
     case "choice":
       return receiptOf(await showCard({ ...delivery, notice }, deps));
     case "message": {
@@ -63,7 +66,10 @@ export async function deliver(delivery: Delivery, deps: DeliveryDeps): Promise<R
   }
 }
 
-function signOf({ end, isIncomplete }: Extract<Notice, { readonly kind: "ended" }>): string {
+function signOf({ end, isIncomplete, isThanks }: Extract<Notice, { readonly kind: "ended" }>): string {
+  if (isThanks === true) {
+    return THANKED;
+  }
   return isIncomplete === true ? INCOMPLETE : ENDED[end];
 }
 

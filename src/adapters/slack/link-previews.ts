@@ -5,7 +5,7 @@ import { AppError, Misconfigured } from "../../core/basics/errors.ts";
 import { parseId, parseRunId } from "../../core/basics/ids.ts";
 import type { RunKey } from "../../core/ports/stores/run-store.ts";
 import type { PersonViews, RunPreview } from "../../core/threads/inbox/person-views.ts";
-import { pullRequestWords, STATE_WORDS } from "../card-words.ts";
+import { pullRequestWords, stateWords } from "../card-words.ts";
 import { context, link, mrkdwnSection } from "./blocks.ts";
 import { workspaceOf } from "./bolt-app.ts";
 import { callSlack } from "./client.ts";
@@ -114,8 +114,8 @@ async function unfurl(
 }
 
 function factsOf(preview: RunPreview): { readonly state: string; readonly repositories: string } {
-  const { shortfall, state, workspace } = preview;
-  return { state: shortfall ?? STATE_WORDS[state], repositories: (workspace?.repositories ?? []).join(", ") };
+  const repositories = preview.workspace?.repositories ?? [];
+  return { state: stateWords(preview), repositories: repositories.join(", ") };
 }
 
 function blocksOf(preview: RunPreview) {

@@ -4,14 +4,15 @@ import { isEnded, type RunState } from "../../core/model/runs/states.ts";
 import { type Notice, ONLY_ON_PAGE, type RunCard } from "../../core/model/threads/notice.ts";
 import type { Delivery } from "../../core/ports/thread-adapter.ts";
 import {
+  approvalHeading,
   figures,
   HEADINGS,
   landedWords,
+  messageOf,
   planLines,
   pullRequestWords,
-  STATE_WORDS,
   shownSteps,
-  UNAPPROVED,
+  stateWords,
   workspaceLine,
 } from "../card-words.ts";
 import { answerParts, withFewerElements } from "./answer-parts.ts";
@@ -45,7 +46,7 @@ import {
 } from "./buttons.ts";
 import { defuseLine, defuseMrkdwn, withoutMarkup } from "./defuse.ts";
 
-export type ShownNotice = Exclude<Notice, { readonly kind: "seen" | "ended" }>;
+export type ShownNotice = Exclude<Notice, { readonly kind: "seen" | "ended" | "check" }>;
 type ChoiceNotice = Extract<Notice, { readonly kind: "choice" }>;
 type MessageNotice = Extract<Notice, { readonly kind: "message" }>;
 
@@ -289,16 +290,15 @@ function renderCard(card: RunCard, marker: Marker, asked?: AskedMessage): Render
 }
 
 /** Undefined if it only names the pull request, which has a line of its own. */
-function endMessage({ message, pullRequest }: RunCard): string | undefined {
+function endMessage(card: RunCard): string | undefined {
+  const { pullRequest } = card;
+  const message = messageOf(card);
   return pullRequest !== undefined && message?.endsWith(pullRequest) ? undefined : message;
 }
 
 function headingOf(card: RunCard): readonly [emoji: string, words: string] {
   const { shortfall, state } = card;
-  if (isUnapproved(card)) {
-    return [EMOJI.BLOCKED, UNAPPROVED];
-  }
-  return shortfall === undefined ? [EMOJI[state], STATE_WORDS[state]] : [EMOJI.ERROR, shortfall];
+  return [shortfall === undefined ? EMOJI[state] : EMOJI.ERROR, stateWords(card)];
 }
 
 function workspaceBlocks(card: RunCard): types.KnownBlock[] {
@@ -368,17 +368,11 @@ function approvalBlocks({ approval, sessionLink }: RunCard): types.KnownBlock[] 
   if (approval === undefined) {
     return [];
   }
-  const what = approval.isFollowUp ? "This follow-up waits for approval:" : "This waits for approval:";
-  const heading = context(approval.text === undefined ? "A private follow-up waits for approval." : what);
+  const heading = context(approvalHeading(approval));
   const words = approval.text === undefined ? [] : [plainSection(approval.text)];
   const rest =
     approval.inputsHash === undefined
       ? [context(`Approve or refuse it on ${link(sessionLink, "the page of the run")}.`)]
       : [];
   return [heading, ...words, ...rest];
-}
-
-/** A run that waits for approval has no question. */
-function isUnapproved({ question, state }: RunCard): boolean {
-  return state === "BLOCKED" && question === undefined;
 }

@@ -13,6 +13,7 @@ import {
   type SetSessionModeRequest,
   type StopReason,
 } from "@agentclientprotocol/sdk/unstable";
+import { sampleOf, splitOutputRequest } from "./sample-value.ts";
 import { parseScript, requestIn } from "./script.ts";
 import { MODES, SessionModes } from "./session-modes.ts";
 import { SessionStore, type StoredSession } from "./session-store.ts";
@@ -127,7 +128,14 @@ class DemoSessions {
 
 async function stepsOrCancelled(turn: Turn, prompt: string): Promise<StopReason> {
   try {
-    return await doSteps(turn, parseScript(prompt));
+    const { schema, text } = splitOutputRequest(prompt);
+    const steps = parseScript(text);
+    const stopReason = await doSteps(turn, steps);
+    // A script says itself what it answers.
+    if (schema !== undefined && steps.every(({ kind }) => kind === "request")) {
+      await turn.say(`\`\`\`json\n${JSON.stringify(sampleOf(schema), null, 2)}\n\`\`\``);
+    }
+    return stopReason;
   } catch (error) {
     if (turn.signal.aborted) {
       return "cancelled";

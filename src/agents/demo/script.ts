@@ -36,9 +36,17 @@ const WORDS: readonly (readonly [RegExp, (match: RegExpExecArray) => Step])[] = 
 /** Paragraphs in parentheses at the start: notes of the server about the turn, for example after a lost worker. */
 const NOTES = /^(?:\((?:(?!\n\n)[\s\S])*\)\n\n)+(?=[\s\S]*\S)/;
 
-/** The prompt without the notes of the server. */
+/** A paragraph that says in which thread the next message stands. */
+const THREAD = /^\(In thread \S+:\)\n\n/gm;
+
+/** The list of files that came with a message. */
+const FILES = /(?:^|\n\n)Files that came with this, as paths from the working directory:(?:\n- .*)+/;
+
+/** The prompt without the notes of the server. A message may have files and no words. */
 export function requestIn(prompt: string): string {
-  return prompt.replace(NOTES, "");
+  const request = prompt.replace(NOTES, "").replace(THREAD, "");
+  const words = request.replace(FILES, "");
+  return words.trim() === "" ? request : words;
 }
 
 /** The steps of a prompt. A prompt without a script word is one ordinary request. */

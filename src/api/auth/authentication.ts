@@ -3,6 +3,7 @@ import { AppError } from "../../core/basics/errors.ts";
 import { hasScope, type KeyHolder, type Scope, viewerWith } from "../../core/model/people/api-key.ts";
 import { isOperator, type Principal, type Viewer } from "../../core/model/people/principal.ts";
 import { guestOf } from "../../core/model/people/share-link.ts";
+import type { SignInMethod } from "../../core/model/people/sign-in.ts";
 import type { Unsubscribe } from "../../core/ports/pubsub.ts";
 import { callerNetwork, type RateLimit } from "../http/rate-limit.ts";
 import { requireOwnOrigin } from "../http/request-site.ts";
@@ -69,16 +70,28 @@ export function addAuthentication(app: FastifyInstance, deps: AuthDeps, limit: R
     if (caller === undefined) {
       throw unauthenticated();
     }
+    requireTeam(request, caller.viewer);
     if (caller.holder !== undefined) {
       requireScope(caller.holder, config.scope);
     }
   });
   // The notification takes some milliseconds, and the response may be sent before.
-  app.addHook("onSend", async ({ routeOptions: { config } }) => {
+  app.addHook("onSend", ({ routeOptions: { config } }, _reply, payload, done) => {
     if (config.endsKeys === true) {
       deps.keys.clear();
     }
+    done(null, payload);
   });
+}
+
+/** The public client can name a team. A key belongs to one, so any other would act in the wrong team. */
+function requireTeam({ headers }: FastifyRequest, { teamId }: Viewer): void {
+  const named = headers["x-warp-team-uid"];
+  if (named !== undefined && named !== teamId) {
+    throw new AppError("resource_not_found", "There is no such team.", {
+      remedy: "Leave out the header X-Warp-Team-Uid, or use a key of that team.",
+    });
+  }
 }
 
 export function callerOf({ caller }: FastifyRequest): Caller {
@@ -103,6 +116,11 @@ export function principalOf(request: FastifyRequest): Principal {
 /** Returns what the caller can see. A key without the scope `admin` sees no more than a member. */
 export function viewerOf(request: FastifyRequest): Viewer {
   return callerOf(request).viewer;
+}
+
+/** How the caller signed in to the pages. Undefined: the caller uses a key. */
+export function signInMethodOf(request: FastifyRequest): SignInMethod | undefined {
+  return callerOf(request).holder?.signIn?.method;
 }
 
 export function requireOperator(request: FastifyRequest): void {

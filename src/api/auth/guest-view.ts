@@ -43,6 +43,7 @@ const hidden = (): undefined => undefined;
 const VISIBLE_TO_GUESTS = {
   run_id: whole,
   task_id: whole,
+  root_run_id: whole,
   title: whole,
   prompt: whole,
   state: whole,
@@ -54,6 +55,8 @@ const VISIBLE_TO_GUESTS = {
   executor: hidden,
   agent: whole,
   started_at: whole,
+  finished_at: whole,
+  submitted_prompt: whole,
   run_time: whole,
   status_message: (status) => statusForGuest(status, status.error_code),
   trigger_url: whole,

@@ -12,10 +12,11 @@ import { limitsOf } from "../http/api-limits.ts";
 import { limitInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { EventStreamText, LoggedEventPage } from "../schemas/run-event.ts";
-import { type EventStream, type OpenStreams, wantsPage } from "./event-stream.ts";
+import { type EventStream, wantsPage } from "./event-stream.ts";
 import { loggedEventJson, loggedEventText, positionText, resetText } from "./event-text.ts";
 import { LogCursors, START_CURSOR } from "./log-cursor.ts";
 import { ChangeSignal } from "./notifications.ts";
+import type { OpenStreams } from "./open-streams.ts";
 
 const PAGE_MAX = 500;
 const PAGE_DEFAULT = 200;

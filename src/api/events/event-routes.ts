@@ -13,9 +13,10 @@ import { limitInQuery, numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { EventStreamText, RunEventPage } from "../schemas/run-event.ts";
 import { allEventsRoute } from "./all-events-route.ts";
-import { OpenStreams, wantsPage } from "./event-stream.ts";
+import { wantsPage } from "./event-stream.ts";
 import { eventJson, resetText } from "./event-text.ts";
 import { FollowedRuns } from "./followed-runs.ts";
+import type { OpenStreams } from "./open-streams.ts";
 import { audienceOf, visibleLog } from "./visible-log.ts";
 
 const PAGE_MAX = 500;
@@ -67,14 +68,12 @@ const SCHEMA = {
   },
 };
 
-export function eventRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
-  const limits = limitsOf(deps.limits);
-  const streams = new OpenStreams(limits);
-  const followed = new FollowedRuns(deps, limits.pollMs);
+export function eventRoutes(deps: ApiDeps & { readonly streams: OpenStreams }): FastifyPluginAsyncZod {
+  const { streams } = deps;
+  const followed = new FollowedRuns(deps, limitsOf(deps.limits).pollMs);
   const reading = { scope: "runs:read", acceptsGuest: "any" } as const;
   const config = { ...reading, describedHeaders: ["Last-Event-ID"] };
   return async (app) => {
-    app.addHook("preClose", async () => streams.endAll());
     await app.register(allEventsRoute(deps, streams));
     const route = { schema: SCHEMA, config, exposeHeadRoute: false };
     app.get("/agent/runs/:runId/events", route, async (request, reply) => {

@@ -3,9 +3,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Unsubscribe } from "../../core/ports/pubsub.ts";
-import { callerOf } from "../auth/authentication.ts";
 import type { ApiLimits } from "../http/api-limits.ts";
-import { StatusError } from "../http/errors.ts";
 import { oneAtATime } from "./notifications.ts";
 
 export type StreamLimits = Pick<
@@ -174,56 +172,4 @@ function sendHeaders(reply: FastifyReply): void {
 /** Returns true if the caller accepts only JSON. The default is a stream. */
 export function wantsPage({ headers: { accept = "" } }: FastifyRequest): boolean {
   return /application\/(json|\*)/i.test(accept) && !/text\/event-stream/i.test(accept);
-}
-
-/** The open streams of this process. Limits the number per caller and ends all streams when the server closes. */
-export class OpenStreams {
-  readonly #limits: StreamLimits & { readonly streamsPerPrincipal: number };
-  readonly #open = new Map<string, Set<EventStream>>();
-
-  constructor(limits: StreamLimits & { readonly streamsPerPrincipal: number }) {
-    this.#limits = limits;
-  }
-
-  /** Answers the request with a stream. Throws if the caller has the maximum number of open streams. */
-  open(request: FastifyRequest, reply: FastifyReply): EventStream {
-    const { id } = callerOf(request);
-    const { streamsPerPrincipal } = this.#limits;
-    const streams = this.#open.get(id) ?? new Set();
-    if (streamsPerPrincipal > 0 && streams.size >= streamsPerPrincipal) {
-      throw tooMany(streamsPerPrincipal);
-    }
-    const stream = new EventStream(request, reply, this.#limits);
-    this.#open.set(id, streams.add(stream));
-    stream.onceOver(() => this.#done(id, stream));
-    return stream;
-  }
-
-  endAll(): void {
-    for (const streams of this.#open.values()) {
-      for (const stream of streams) {
-        stream.end();
-      }
-    }
-  }
-
-  #done(id: string, stream: EventStream): void {
-    const streams = this.#open.get(id);
-    streams?.delete(stream);
-    if (streams?.size === 0) {
-      this.#open.delete(id);
-    }
-  }
-}
-
-function tooMany(limit: number): StatusError {
-  return new StatusError(
-    429,
-    "resource_unavailable",
-    `You have ${limit} open streams, which is the maximum.`,
-    {
-      retryAfterMs: 5_000,
-      remedy: "Close a stream, or ask for pages with Accept: application/json.",
-    },
-  );
 }

@@ -62,7 +62,7 @@ const VISIBLE_TO_GUESTS: { readonly [Kind in RunEventKind]: (body: Body<Kind>) =
     ...defined({ version }),
   }),
   "turn.started": whole,
-  "turn.ended": ({ kind, answer, stopReason }) => ({ kind, answer, stopReason }),
+  "turn.ended": ({ kind, answer, data, stopReason }) => ({ kind, answer, stopReason, ...defined({ data }) }),
   "turn.rated": (body) => ({ ...body, ratedBy: HIDDEN }),
   "followup.received": whole,
   "followup.edited": ({ kind, followUpId, message }) => ({ kind, followUpId, message, editedBy: HIDDEN }),

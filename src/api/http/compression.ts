@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { brotliCompress, gzip, constants as zlib } from "node:zlib";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -27,29 +27,38 @@ const COMPRESS = {
  * arrives at once. So are the answers to writes, because some contain a new key beside a text of the caller.
  */
 export function compressAnswers(app: FastifyInstance): void {
-  app.addHook("onSend", async (request, reply, payload) => {
+  app.addHook("onSend", (request, reply, payload, done) => {
     const isText = typeof payload === "string" || Buffer.isBuffer(payload);
-    if (!isText || payload.length < LENGTH_MIN || !mayCompress(request, reply.statusCode)) {
-      return payload;
+    if (!isText || payload.length < LENGTH_MIN || !mayCompress(request, reply)) {
+      done(null, payload);
+      return;
     }
-    if (!TYPES.test(String(reply.getHeader("content-type"))) || reply.hasHeader("content-encoding")) {
-      return payload;
-    }
-    reply.header("vary", "accept-encoding");
+    const others = reply.getHeader("vary");
+    reply.header("vary", others === undefined ? "accept-encoding" : `${others}, accept-encoding`);
     const encoding = encodingOf(request.headers["accept-encoding"]);
     if (encoding === undefined) {
-      return payload;
+      done(null, payload);
+      return;
     }
     reply.header("content-encoding", encoding).removeHeader("content-length");
-    return COMPRESS[encoding](payload);
+    COMPRESS[encoding](payload).then((compressed) => done(null, compressed), done);
   });
 }
 
-function mayCompress({ method, routeOptions }: FastifyRequest, status: number): boolean {
-  return method === "GET" && status === 200 && routeOptions.config.givesLink !== true;
+function mayCompress({ method, routeOptions }: FastifyRequest, reply: FastifyReply): boolean {
+  return (
+    method === "GET" &&
+    reply.statusCode === 200 &&
+    routeOptions.config.givesLink !== true &&
+    TYPES.test(String(reply.getHeader("content-type"))) &&
+    !reply.hasHeader("content-encoding")
+  );
 }
 
-function encodingOf(accepted: string | string[] = ""): keyof typeof COMPRESS | undefined {
+function encodingOf(accepted: string | string[] | undefined): keyof typeof COMPRESS | undefined {
+  if (accepted === undefined) {
+    return undefined;
+  }
   const names = String(accepted)
     .toLowerCase()
     .split(",")

@@ -12,6 +12,8 @@ export function outliveAcceptErrors(server: FastifyInstance, log: FastifyBaseLog
   });
 }
 
+const IDLE_LOOK_MS = 100;
+
 /**
  * Closes each connection after its next response once the server is about to stop. A caller that would use a connection
  * again would otherwise meet a closed one, and an idle connection would delay the stop.
@@ -20,6 +22,9 @@ export function closeConnectionsOnStop(server: FastifyInstance, draining: AbortS
   let isClosing = false;
   server.addHook("preClose", async () => {
     isClosing = true;
+    // A response that is being sent now leaves its connection idle after the close has looked for idle ones.
+    const timer = setInterval(() => server.server.closeIdleConnections(), IDLE_LOOK_MS).unref();
+    server.server.once("close", () => clearInterval(timer));
   });
   server.addHook("onSend", (_request, reply, payload, done) => {
     if (isClosing || draining?.aborted === true) {

@@ -12,9 +12,10 @@ const HEADERS = {
 
 /** Adds the deprecation headers to all responses of deprecated operations, including errors (RFC 9745, RFC 8594). */
 export function announceDeprecations(app: FastifyInstance): void {
-  app.addHook("onRequest", async ({ routeOptions: { schema } }, reply) => {
+  app.addHook("onRequest", ({ routeOptions: { schema } }, reply, done) => {
     if (schema !== undefined && "deprecated" in schema && schema.deprecated === true) {
       reply.headers(HEADERS);
     }
+    done();
   });
 }

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../core/basics/errors.ts";
 import type { AnsweredRequests } from "./connections.ts";
-import { type Problem, problemOf, retryHeaders, StatusError, statusOf } from "./errors.ts";
+import { bodyTooLarge, type Problem, problemOf, retryHeaders, StatusError, statusOf } from "./errors.ts";
 import { hideKeys } from "./hide-keys.ts";
 import { newRequestId, pathOf } from "./request-log.ts";
 
@@ -10,25 +10,40 @@ const PROBLEM_TYPE = "application/problem+json";
 
 export type ErrorAnswer = (error: unknown, request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 
-interface ErrorPages {
+interface ProblemDeps {
+  readonly log: FastifyBaseLogger;
+  readonly publicUrl: () => string;
+}
+
+interface ErrorPages extends Pick<ProblemDeps, "publicUrl"> {
   /** The page for a person whose browser met the error. */
   readonly errorPage: (problem: Problem) => string;
-  readonly publicUrl: () => string;
+}
+
+/** Logs an error of a request. Returns what its caller is told. */
+export function loggedProblem({ log, publicUrl }: ProblemDeps, thrown: unknown, request: FastifyRequest) {
+  const error = asAppError(thrown, request);
+  logOnce(log, request.id, { error, thrown });
+  const problem = problemOf(error, {
+    publicUrl: publicUrl(),
+    // Hidden as in the log, so that a caller who publishes the response does not publish a key in the address.
+    instance: hideKeys(pathOf(request.url)),
+    traceId: request.id,
+    hasBody: typeof request.body === "object" && request.body !== null,
+  });
+  return { error, problem };
 }
 
 /** Answers every error of the server as `application/problem+json`, and as a page to a person with a browser. */
 export function answerErrors(log: FastifyBaseLogger, { errorPage, publicUrl }: ErrorPages): ErrorAnswer {
   return (thrown, request, reply) => {
-    const error = asAppError(thrown, request);
-    logOnce(log, request.id, { error, thrown });
-    const problem = problemOf(error, {
-      publicUrl: publicUrl(),
-      // Hidden as in the log, so that a caller who publishes the response does not publish a key in the address.
-      instance: hideKeys(pathOf(request.url)),
-      traceId: request.id,
-    });
+    const { error, problem } = loggedProblem({ log, publicUrl }, thrown, request);
     if (problem.status === 401) {
       reply.header("www-authenticate", "Bearer");
+    }
+    const accepting = ACCEPTING[request.method];
+    if (problem.status === 415 && accepting !== undefined && !reply.hasHeader("accept-encoding")) {
+      reply.header(accepting, "application/json");
     }
     reply
       // The header belongs to a file that was about to be sent.
@@ -41,10 +56,15 @@ export function answerErrors(log: FastifyBaseLogger, { errorPage, publicUrl }: E
   };
 }
 
-/** True if a person opened the address in a browser. Programs and scripts get the error as JSON. */
+const FORM = /^application\/x-www-form-urlencoded\b/i;
+
+/** The header that says which bodies a method accepts. */
+const ACCEPTING: Readonly<Record<string, string>> = { PATCH: "accept-patch", POST: "accept-post" };
+
+/** True if a person opened the address or sent a form in a browser. Programs and scripts get the error as JSON. */
 function opensPage({ headers, method, url }: FastifyRequest): boolean {
   return (
-    method === "GET" &&
+    (method === "GET" || (method === "POST" && FORM.test(headers["content-type"] ?? ""))) &&
     !url.startsWith("/api/") &&
     /(^|,)\s*text\/html\b/.test(headers.accept ?? "") &&
     !/\bjson\b/.test(headers.accept ?? "")
@@ -174,19 +194,12 @@ export function frameworkError(thrown: unknown, bodyLimit: number): AppError | u
     return undefined;
   }
   const code = "code" in thrown ? String(thrown.code) : "";
-  const { message, remedy } = refusalOf(code, bodyLimit);
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+    return bodyTooLarge(bodyLimit);
+  }
+  const { message, remedy } = REFUSALS[code] ?? UNREADABLE;
   if (status === 404 || code === "FST_ERR_MAX_PARAM_LENGTH") {
     return new AppError("resource_not_found", message, { remedy });
   }
   return new StatusError(status, "invalid_request", message, { remedy });
-}
-
-function refusalOf(code: string, bodyLimit: number): Refusal {
-  if (code !== "FST_ERR_CTP_BODY_TOO_LARGE") {
-    return REFUSALS[code] ?? UNREADABLE;
-  }
-  return {
-    message: `The body is larger than the limit of ${bodyLimit} bytes.`,
-    remedy: "Send less data at once, or ask the operator of this server for a higher limit.",
-  };
 }

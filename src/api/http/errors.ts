@@ -6,9 +6,10 @@ import {
   type ErrorOptions,
   TooMany,
 } from "../../core/basics/errors.ts";
+import { jsonPointer } from "../../core/basics/json-pointer.ts";
 import { ERROR_TABLE } from "./error-table.ts";
 
-/** An error with another status than that of its code: 405, 413, 415, 429, and 422 for a reused idempotency key. */
+/** An error with another status than that of its code: 405, 412, 413, 415, 429, and 422 for a reused idempotency key. */
 export class StatusError extends AppError {
   readonly status: number;
 
@@ -16,6 +17,12 @@ export class StatusError extends AppError {
     super(code, message, options);
     this.status = status;
   }
+}
+
+export function bodyTooLarge(limit: number): StatusError {
+  return new StatusError(413, "invalid_request", `The body is larger than the limit of ${limit} bytes.`, {
+    remedy: "Send less data at once, or ask the operator of this server for a higher limit.",
+  });
 }
 
 export interface Problem {
@@ -29,18 +36,22 @@ export interface Problem {
   readonly trace_id: string;
   readonly code: ErrorCode;
   readonly remedy: string;
-  readonly issues?: readonly { readonly path: string; readonly message: string }[];
+  readonly issues?: readonly { readonly path: string; readonly message: string; readonly pointer?: string }[];
   readonly reason?: DeviceCodeReason;
   readonly auth_url?: string;
   readonly provider?: string;
   readonly integration_name?: string;
   readonly setup_url?: string;
+  readonly current_etag?: string;
+  readonly matching_runs?: number;
 }
 
 export interface ProblemContext {
   readonly publicUrl: string;
   readonly instance: string;
   readonly traceId: string;
+  /** The request has a JSON body, so that `issues` point into it. */
+  readonly hasBody?: boolean;
 }
 
 const TOO_MANY_STATUS = 429;
@@ -53,7 +64,10 @@ export function statusOf(error: AppError): number {
 }
 
 /** Returns the body of an error response. Of internal errors (5xx), the caller sees only the trace id. */
-export function problemOf(error: AppError, { publicUrl, instance, traceId }: ProblemContext): Problem {
+export function problemOf(
+  error: AppError,
+  { publicUrl, instance, traceId, hasBody = false }: ProblemContext,
+): Problem {
   const status = statusOf(error);
   const { title, remedy: usualRemedy } = ERROR_TABLE[error.code];
   const common = {
@@ -73,18 +87,30 @@ export function problemOf(error: AppError, { publicUrl, instance, traceId }: Pro
   const { message, options } = error;
   const { remedy = usualRemedy, issues } = options;
   const described = { error: `${title}: ${message}`, detail: message, remedy };
-  return { ...common, ...described, ...defined({ issues }), ...othersOf(options) };
+  const pointed = hasBody ? issues?.map(withPointer) : issues;
+  return { ...common, ...described, ...defined({ issues: pointed }), ...othersOf(options) };
+}
+
+type Issue = NonNullable<ErrorOptions["issues"]>[number];
+
+/** Names of headers begin with a capital letter. A path of names with dots has its pointer already. */
+function withPointer(issue: Issue): Issue {
+  const { path, pointer = jsonPointer(path === "" ? [] : path.split(".")) } = issue;
+  return /^[A-Z][A-Za-z]*-/.test(path) || path === "cursor" ? issue : { ...issue, pointer };
 }
 
 /** The members that only some errors have. */
 function othersOf(options: ErrorOptions): Partial<Problem> {
-  const { authUrl, deviceCodeReason, integrationName, provider, setupUrl } = options;
+  const { authUrl, currentTag, deviceCodeReason, integrationName, matchingRuns, provider, setupUrl } =
+    options;
   return defined({
     reason: deviceCodeReason,
     auth_url: authUrl ? authUrl : undefined,
     provider: provider ? provider : undefined,
     integration_name: integrationName ? integrationName : undefined,
     setup_url: setupUrl ? setupUrl : undefined,
+    current_etag: currentTag ? currentTag : undefined,
+    matching_runs: matchingRuns,
   });
 }
 

@@ -23,23 +23,24 @@ const MORE = "...";
  */
 export function nameIgnored(app: FastifyInstance): void {
   app.decorateRequest("ignoredMembers", undefined);
-  app.addHook("onRequest", async (request, reply) => {
-    const { query, routeOptions } = request;
+  app.addHook("onRequest", ({ query, routeOptions }, reply, done) => {
     addToHeader(reply, shortened(unknownKeysOf(routeOptions.schema?.querystring, Object(query))));
+    done();
   });
-  app.addHook("preValidation", async (request, reply) => {
+  app.addHook("preValidation", (request, reply, done) => {
     const { body, routeOptions } = request;
     request.ignoredMembers = ignoredMembersOf(routeOptions.schema?.body, body);
     addToHeader(reply, request.ignoredMembers);
+    done();
   });
   // Some members turn out to have no effect only when the request is performed.
-  app.addHook("preSerialization", async ({ ignoredMembers = [] }, reply, payload) => {
+  app.addHook("preSerialization", ({ ignoredMembers = [] }, reply, payload, done) => {
     const { ignored = [] } = Object(payload) as { readonly ignored?: readonly string[] };
     addToHeader(
       reply,
       ignored.filter((path) => !ignoredMembers.includes(path)),
     );
-    return payload;
+    done(null, payload);
   });
 }
 
@@ -139,11 +140,11 @@ function shortened(paths: readonly string[]): readonly string[] {
 }
 
 function addToHeader(reply: FastifyReply, paths: readonly string[]): void {
-  const before = reply.getHeader(HEADER);
-  const names = [...(before === undefined ? [] : [String(before)]), ...paths.map(inHeader)];
-  if (names.length === 0) {
+  if (paths.length === 0) {
     return;
   }
+  const before = reply.getHeader(HEADER);
+  const names = [...(before === undefined ? [] : [String(before)]), ...paths.map(inHeader)];
   const text = names.join(",");
   const end = text.lastIndexOf(",", HEADER_LENGTH_MAX);
   reply.header(HEADER, text.length <= HEADER_LENGTH_MAX ? text : `${text.slice(0, end)},${MORE}`);

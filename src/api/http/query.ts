@@ -9,8 +9,9 @@ const BRACKETS = /^([^[]+)\[(.*)\]$/s;
 
 /** Gives each query the structure of its schema: lists for `state[]=…`, and one member for all `metadata[key]=…`. */
 export function structureQueries(app: FastifyInstance): void {
-  app.addHook("preValidation", async (request) => {
+  app.addHook("preValidation", (request, _reply, done) => {
     request.query = structured(request.routeOptions.schema?.querystring, Object(request.query));
+    done();
   });
 }
 

@@ -1,6 +1,6 @@
-import { invalidMember } from "../../core/basics/errors.ts";
+import { AppError, invalidMember } from "../../core/basics/errors.ts";
 import type { RequestFile } from "../../core/model/workspaces/input-file.ts";
-import type { RunAgentRequest } from "../schemas/run-requests.ts";
+import type { RunAgentRequest, RunFollowupRequest } from "../schemas/run-requests.ts";
 import type { ApiLimits } from "./api-limits.ts";
 
 type FileMembers = Pick<RunAgentRequest, "images" | "attachments">;
@@ -39,6 +39,26 @@ export function requestFilesOf(
     throw invalidMember("attachments", message);
   }
   return files;
+}
+
+/** The same for a follow-up, whose files may have been uploaded to another server before. */
+export function followUpFilesOf(
+  { attachments = [], images }: Pick<RunFollowupRequest, "attachments" | "images">,
+  limits: Limits,
+): readonly RequestFile[] {
+  const unknown = attachments.findIndex(({ attachment_id }) => attachment_id !== undefined);
+  if (unknown !== -1) {
+    throw new AppError("operation_not_supported", "This server has no uploaded files.", {
+      remedy: "Send file_name, mime_type and data of the file.",
+      issues: [{ path: `attachments.${unknown}.attachment_id`, message: "is unknown" }],
+    });
+  }
+  const sent = attachments.map(({ data = "", file_name = "", mime_type = "" }) => ({
+    data,
+    file_name,
+    mime_type,
+  }));
+  return requestFilesOf({ attachments: sent, images }, limits);
 }
 
 /** Checks the text first, because Node ignores invalid characters. */

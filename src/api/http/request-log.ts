@@ -17,10 +17,11 @@ export function addRequestLog(server: FastifyInstance, log: FastifyBaseLogger): 
     reply.header("x-request-id", request.id);
     done();
   });
-  server.addHook("onResponse", async (request, reply) => {
+  server.addHook("onResponse", (request, reply, done) => {
     const path = pathOf(request.url);
     const level = QUIET.test(path) ? "debug" : "info";
     request.log[level](factsOf(request, reply, path), "request.answered");
+    done();
   });
 }
 

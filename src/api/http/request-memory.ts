@@ -24,6 +24,10 @@ export function limitRequestMemory(server: FastifyInstance, max: number): void {
     const body = Readable.from(counted(payload, fits, max), { objectMode: false });
     // Fastify no longer listens once it has refused a body, and an unhandled error would end the process.
     body.on("error", () => undefined);
+    // An expanded body has another length than its header says.
+    if ("receivedEncodedLength" in payload) {
+      Object.defineProperty(body, "receivedEncodedLength", { get: () => payload.receivedEncodedLength });
+    }
     done(null, body);
   });
 }
@@ -31,6 +35,9 @@ export function limitRequestMemory(server: FastifyInstance, max: number): void {
 /** Whether the headers say that the body is not counted. A request with neither header has no body. */
 function isShort({ headers, method }: FastifyRequest): boolean {
   const length = headers["content-length"];
+  if (headers["content-encoding"] !== undefined) {
+    return false;
+  }
   if (length !== undefined) {
     return Number(length) <= UNCOUNTED;
   }

@@ -1,27 +1,18 @@
 import { z } from "zod";
 import { AppError, invalidMember } from "../../core/basics/errors.ts";
+import { jsonPointer } from "../../core/basics/json-pointer.ts";
 import { isClearable, unwrapped } from "../schemas/marks.ts";
 import { hasAtMost } from "../schemas/text.ts";
+import { messageOf, REQUIRED } from "./validation-messages.ts";
 
-type Issue = { readonly path: string; readonly message: string };
-type Validation = { readonly value: unknown } | { readonly error: AppError };
+type Issue = { readonly path: string; readonly message: string; readonly pointer?: string };
+type Validation<Value> = { readonly value: Value } | { readonly error: AppError };
 
 /** Deeper than any valid request, and far below the limit of the stack. */
 export const DEPTH_MAX = 64;
-const REQUIRED = "is required";
-/** Zod's names of types, in words. */
-const TYPES: Readonly<Record<string, string>> = {
-  string: "a string",
-  number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
-  array: "a list",
-  object: "an object",
-  record: "an object",
-};
 
-interface RoutePart {
-  readonly schema: z.ZodType;
+interface RoutePart<Schema> {
+  readonly schema: Schema;
   /** The part of the request, by Fastify's name. */
   readonly httpPart?: string;
 }
@@ -30,7 +21,10 @@ interface RoutePart {
  * Converts the zod schema of a route to Fastify's validator. Invalid input results in `invalid_request` with the
  * fields.
  */
-export function compileValidator({ schema, httpPart }: RoutePart): (input: unknown) => Validation {
+export function compileValidator<Schema extends z.ZodType>({
+  schema,
+  httpPart,
+}: RoutePart<Schema>): (input: unknown) => Validation<z.output<Schema>> {
   return (input) => {
     const bad = badTextIn(input, "", 0);
     if (bad !== undefined) {
@@ -38,9 +32,17 @@ export function compileValidator({ schema, httpPart }: RoutePart): (input: unkno
     }
     // An empty path segment is an unknown id. A missing part arrives as null.
     const cleaned = httpPart === "params" ? input : withoutEmpty(schema, input ?? undefined);
-    const result = schema.safeParse(cleaned, { error: messageOf });
-    return result.success ? { value: result.data } : { error: invalid(result.error.issues.map(issueOf)) };
+    return validated(schema, cleaned);
   };
+}
+
+/** Only the schema, in the words of this service. */
+export function validated<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+): Validation<z.output<Schema>> {
+  const result = schema.safeParse(input, { error: messageOf });
+  return result.success ? { value: result.data } : { error: invalid(result.error.issues.map(issueOf)) };
 }
 
 export function invalid(issues: readonly Issue[]): AppError {
@@ -81,20 +83,14 @@ function problemOf({ path, message }: Issue): string {
   return path === "" ? message : `${path}: ${message}`;
 }
 
-/** The message of a missing member or of one with another type. undefined: the message of zod or of the schema. */
-function messageOf({ code, expected, input }: z.core.$ZodRawIssue): string | undefined {
-  if (input === undefined && (code === "invalid_type" || code === "invalid_value")) {
-    return REQUIRED;
-  }
-  const type = code === "invalid_type" ? TYPES[String(expected)] : undefined;
-  return type === undefined ? undefined : `must be ${type}`;
-}
-
 /** For a member with an invalid name, the message about the name is in a nested issue. */
 function issueOf(issue: z.core.$ZodIssue): Issue {
   const ofName = issue.code === "invalid_key" ? issue.issues[0] : undefined;
   const message = ofName === undefined ? issue.message : `name ${ofName.message}`;
-  return { path: issue.path.map(String).join("."), message };
+  // A name may contain a dot itself.
+  const hasDots = issue.path.some((name) => String(name).includes("."));
+  const path = issue.path.map(String).join(".");
+  return hasDots ? { path, message, pointer: jsonPointer(issue.path) } : { path, message };
 }
 
 /** PostgreSQL cannot store NUL or half a surrogate pair, and unlimited nesting exhausts the stack. */
@@ -131,7 +127,7 @@ function withoutEmpty(schema: z.core.$ZodType, value: unknown): unknown {
   }
   const inner = unwrapped(schema);
   if (inner instanceof z.ZodObject) {
-    return cleanObject(inner, value);
+    return isClearable(inner) ? value : cleanObject(inner, value);
   }
   if (!(inner instanceof z.ZodRecord)) {
     return value;

@@ -26,11 +26,11 @@ export class ResponseMemory {
 
   /** Counts the responses of all routes of `app` that change nothing. A refused write would seem not to be done. */
   watch(app: FastifyInstance): void {
-    app.addHook("onSend", async (request, reply, payload) => {
+    app.addHook("onSend", (request, reply, payload, done) => {
       if (request.method === "GET" && reply.statusCode < 400) {
         this.#count(request, reply, lengthOfPayload(payload));
       }
-      return payload;
+      done(null, payload);
     });
   }
 

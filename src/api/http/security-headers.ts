@@ -25,10 +25,22 @@ export async function addSecurityHeaders(server: FastifyInstance, publicUrl: str
   // Computed once, because the headers are the same for each response and computing them takes longer than most
   // requests.
   let headers: Headers | undefined;
-  server.addHook("onRequest", async (_request, reply) => {
-    headers ??= await helmetHeaders(reply);
-    reply.headers(headers);
+  server.addHook("onRequest", (_request, reply, done) => {
+    if (headers !== undefined) {
+      reply.headers(headers);
+      done();
+      return;
+    }
+    helmetHeaders(reply).then((computed) => {
+      headers = computed;
+      done();
+    }, done);
   });
+}
+
+/** The policy of a page whose form leads to another site. */
+export function formPolicy(origin: string): string {
+  return policyOf({ ...DIRECTIVES, formAction: [...DIRECTIVES.formAction, origin] });
 }
 
 /**
@@ -36,11 +48,14 @@ export async function addSecurityHeaders(server: FastifyInstance, publicUrl: str
  * tools are data: addresses. A picture runs no scripts, and a browser does not open such an address as a page.
  */
 export function pagePolicy(nonce: string): string {
-  const directives = {
+  return policyOf({
     ...DIRECTIVES,
     styleSrc: [...DIRECTIVES.styleSrc, `'nonce-${nonce}'`],
     imgSrc: [...DIRECTIVES.imgSrc, "data:"],
-  };
+  });
+}
+
+function policyOf(directives: Readonly<Record<keyof typeof DIRECTIVES, readonly string[]>>): string {
   return Object.entries(directives)
     .map(
       ([name, sources]) =>

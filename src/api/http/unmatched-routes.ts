@@ -16,17 +16,20 @@ export function collectPaths(server: FastifyInstance): KnownPaths {
  */
 export function refuseUnmatched(app: FastifyInstance, known: KnownPaths): void {
   // The hooks of the scope that sets this handler apply to unmatched requests.
-  app.setNotFoundHandler(() => {
-    throw nothingHere();
+  app.setNotFoundHandler(({ url }) => {
+    throw nothingHere(url);
   });
-  app.addHook("onRequest", ({ is404, method, url }, reply, done) => {
-    if (!is404) {
+  app.addHook("onRequest", ({ is404, method, routeOptions, url }, reply, done) => {
+    const path = pathOf(url);
+    // The router gives another method of a fixed path to a route with a parameter: GET /keys/exchange to /keys/:keyId.
+    const isTakenForId = !is404 && routeOptions.url !== path && known.isFixed(path);
+    if (!is404 && !isTakenForId) {
       done();
       return;
     }
-    const methods = known.methodsOf(pathOf(url));
+    const methods = known.methodsOf(path);
     if (methods.length === 0) {
-      done(nothingHere());
+      done(nothingHere(url));
       return;
     }
     reply.header("allow", methods.join(", "));
@@ -34,7 +37,15 @@ export function refuseUnmatched(app: FastifyInstance, known: KnownPaths): void {
   });
 }
 
-function nothingHere(): AppError {
+/** Clients of another server ask for its factories. */
+const FACTORIES = /^\/api\/v1\/factory(?:-files)?(?:\/|$)/;
+
+function nothingHere(url: string): AppError {
+  if (FACTORIES.test(pathOf(url))) {
+    return new AppError("feature_not_available", "This server has no factories.", {
+      remedy: "Start runs, or schedules that start them.",
+    });
+  }
   return new AppError("resource_not_found", "There is nothing at this address.");
 }
 
@@ -56,8 +67,16 @@ class KnownPaths {
     }
   }
 
-  /** Returns the methods of all routes that match the path. */
+  /** Whether a route has exactly this path, without parameters. */
+  isFixed(path: string): boolean {
+    return !/[:*]/.test(path) && this.#routes.has(path);
+  }
+
+  /** Returns the methods of all routes that match the path. A fixed path has only its own. */
   methodsOf(path: string): readonly string[] {
+    if (this.isFixed(path)) {
+      return [...(this.#routes.get(path)?.methods ?? [])].sort();
+    }
     const matching = [...this.#routes.values()].filter(({ pattern }) => pattern.test(path));
     return [...new Set(matching.flatMap(({ methods }) => [...methods]))].sort();
   }

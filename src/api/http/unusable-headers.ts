@@ -13,13 +13,13 @@ export function refuseUnusableHeaders(server: FastifyInstance): void {
     unmet.add(request);
     server.server.emit("request", request, response);
   });
-  server.addHook("onRequest", async ({ raw }, reply) => {
+  server.addHook("onRequest", ({ raw }, reply, done) => {
     const problem = problemOf(raw) ?? (unmet.has(raw) ? unmetExpectation() : undefined);
     if (problem !== undefined) {
       // An unread body may follow.
       reply.header("connection", "close");
-      throw problem;
     }
+    done(problem);
   });
 }
 

@@ -32,6 +32,7 @@ const FLAG = { type: "boolean" };
 /** Response headers. The document defines them once and refers to them. */
 const HEADERS = {
   "X-Request-Id": { description: "The caller's own id of the request, or a new one.", schema: TEXT },
+  "Errand-Version": { description: "The version of the server.", schema: TEXT },
   "Errand-Ignored": {
     description:
       "Query keys and paths of members of the body that were accepted and have no effect, separated by commas. " +
@@ -57,6 +58,12 @@ const HEADERS = {
   "Retry-After": { description: "Seconds to wait before a repeat.", schema: NUMBER },
   "retry-after-ms": { description: "Milliseconds to wait before a repeat.", schema: NUMBER },
   "WWW-Authenticate": { description: "`Bearer`: a key is required.", schema: TEXT },
+  ETag: {
+    description:
+      "The version of the resource for this caller. Send it with `If-Match` to change just this version, or with " +
+      "`If-None-Match` to read only what is new.",
+    schema: TEXT,
+  },
   Location: { description: "The address of the resource.", schema: TEXT },
   Deprecation: {
     description: "When the operation was deprecated, as `@` and seconds. Also sent with errors (RFC 9745).",
@@ -73,6 +80,7 @@ type HeaderName = keyof typeof HEADERS;
 
 const COMMON: readonly HeaderName[] = [
   "X-Request-Id",
+  "Errand-Version",
   "Errand-Ignored",
   "RateLimit-Policy",
   "RateLimit",
@@ -106,8 +114,10 @@ function withExamples(operation: Operation, path: string): Operation {
 
 function describeOperation(operation: Operation, schemas: Schemas): Operation {
   const isReplayed = operation.parameters?.some(({ name }) => name === "Idempotency-Key") ?? false;
+  const isTagged = operation.parameters?.some(({ name }) => /^If-(?:None-)?Match$/.test(name)) ?? false;
   const names: readonly HeaderName[] = [
     ...COMMON,
+    ...(isTagged ? (["ETag"] as const) : []),
     ...(isReplayed ? (["Idempotent-Replay"] as const) : []),
     ...(operation.deprecated === true ? DEPRECATIONS : []),
   ];
@@ -116,7 +126,9 @@ function describeOperation(operation: Operation, schemas: Schemas): Operation {
     if (problem !== undefined) {
       return { $ref: `#/components/responses/${problemName(problem)}` };
     }
-    const headerNames: readonly HeaderName[] = status === "302" ? [...names, "Location"] : names;
+    const headerNames: readonly HeaderName[] = ["201", "302"].includes(status)
+      ? [...names, "Location"]
+      : names;
     return "$ref" in response ? response : describeAnswer(response, headerNames, schemas);
   });
   const { [OPTIONAL_BODY]: isOptional, requestBody, ...others } = operation;

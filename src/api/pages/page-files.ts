@@ -10,6 +10,7 @@ const PAGES = {
   "sign-in-link-join": { title: "Join accounts", isListed: false },
   device: { title: "Sign in a program", isListed: false },
   "device-confirm": { title: "Allow a program?", isListed: false },
+  "create-app": { title: "Create the App", isListed: false },
   message: { title: "{{title}}", isListed: false },
   problem: { title: "{{title}}", isListed: true },
 };

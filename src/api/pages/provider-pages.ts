@@ -17,7 +17,7 @@ const SECRET_BYTES = 32;
 
 const FAILED = {
   title: "You are not signed in",
-  text: "The sign-in could not be completed, or it took too long. Try again.",
+  text: "The sign-in took too long, or it was not begun in this browser. Try again.",
   link: "/signin",
   linkText: "Sign in",
 };
@@ -95,18 +95,19 @@ async function finish(
   const callback = new URL(redirectUri());
   callback.search = new URL(request.url, callback).search;
   const proof = await proveAccount(deps, provider, callback, { ...attempt, redirectUri: redirectUri() });
-  if (proof === "unproven" && isSilent) {
+  if ("needsPerson" in proof) {
+    const { needsPerson, text } = proof;
+    if (!isSilent) {
+      return unproven(page, reply, `${text} Try again, or tell an administrator of this server.`);
+    }
     // An answer that says nothing of the person ends no session. The next attempt comes after a pause.
-    return goTo(reply, next);
-  }
-  if (typeof proof === "string") {
-    return isSilent ? askPerson(page, reply, { former, next }) : unproven(page, reply);
+    return needsPerson ? askPerson(page, reply, { former, next }) : goTo(reply, next);
   }
   const { state } = attempt;
   const session = await signInAs(deps, request, { account: proof, former, isSilent, provider, state });
   switch (session) {
     case "used":
-      return unproven(page, reply);
+      return unproven(page, reply, FAILED.text);
     case "other_person":
       return askPerson(page, reply, { former, next });
     case "stranger":
@@ -122,8 +123,10 @@ async function finish(
   }
 }
 
-function unproven({ message }: ProviderPage, reply: FastifyReply): FastifyReply {
-  return htmlPage(reply).code(401).send(fill(message, FAILED));
+function unproven({ message }: ProviderPage, reply: FastifyReply, text: string): FastifyReply {
+  return htmlPage(reply)
+    .code(401)
+    .send(fill(message, { ...FAILED, text }));
 }
 
 function goTo(reply: FastifyReply, address: string): FastifyReply {

@@ -12,8 +12,12 @@ import { type Admission, admitAccount } from "../../core/team/people/admit-accou
 import type { ApiDeps } from "../api-deps.ts";
 import { newSignIn, visitorContext } from "./new-sign-in.ts";
 
-/** `person_needed`: the system would have to ask the person something. */
-export type Unproven = "unproven" | "person_needed";
+/** `needsPerson`: the system would have to ask the person something, or the person cancelled. */
+export interface Unproven {
+  readonly needsPerson: boolean;
+  /** What the person reads. */
+  readonly text: string;
+}
 
 export interface CompletedAttempt {
   readonly provider: SignInProvider;
@@ -46,7 +50,9 @@ export async function proveAccount(
       throw error;
     }
     log.warn({ method: provider.method, reason: reasonOf(error) }, "sign-in.unproven");
-    return error instanceof PersonNeeded ? "person_needed" : "unproven";
+    const needsPerson = error instanceof PersonNeeded;
+    const cancelled = `The sign-in was cancelled, or ${provider.name} refused it.`;
+    return { needsPerson, text: needsPerson ? cancelled : error.message };
   }
 }
 

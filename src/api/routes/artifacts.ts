@@ -18,7 +18,7 @@ import {
   SignedQuery,
 } from "../auth/signed-links.ts";
 import { ArtifactDetails, artifactDetailsOf, HandoffAttachments } from "../schemas/artifact-details.ts";
-import { RunParams, requireRunId } from "../schemas/ids.ts";
+import { ConversationParams, RunParams, requireId, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { lastEndedTurn } from "./run-changes.ts";
 
@@ -61,6 +61,13 @@ const OF_RUN = {
   description: "Like the download of an artifact. A guest of a share link of the run may use it too.",
   tags: ["artifacts"],
   params: RunParams.extend(Params.shape),
+  response: { 302: Redirect, ...problems(401, 404, 503) },
+};
+const SCREENSHOT = {
+  operationId: "downloadConversationScreenshot",
+  summary: "Download a picture of a conversation",
+  tags: ["conversations"],
+  params: ConversationParams.extend(Params.shape),
   response: { 302: Redirect, ...problems(401, 404, 503) },
 };
 const FILE = {
@@ -136,6 +143,16 @@ export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
       const { runId, uid } = request.params;
       const { artifact, run } = await getArtifact(deps, uid, viewerOf(request));
       if (run.id !== requireRunId(runId)) {
+        throw unknownArtifact();
+      }
+      return links.redirect(reply, artifact, run);
+    });
+    const ofConversation = "/agent/conversations/:conversationId/screenshots/:uid/download";
+    app.get(ofConversation, { schema: SCREENSHOT, config }, async (request, reply) => {
+      const { conversationId, uid } = request.params;
+      const { artifact, run } = await getArtifact(deps, uid, viewerOf(request));
+      const isOfConversation = run.conversationId === requireId(conversationId, "conversation");
+      if (!isOfConversation || artifact.body.type !== "SCREENSHOT") {
         throw unknownArtifact();
       }
       return links.redirect(reply, artifact, run);

@@ -1,11 +1,17 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { parseRunId, type RunId } from "../../core/basics/ids.ts";
-import { CANCEL_STATUSES, type CancelStatus } from "../../core/requests/cancel-many.ts";
+import {
+  CANCEL_STATUSES,
+  CANCELLED_TOGETHER_MAX,
+  type CancelStatus,
+} from "../../core/requests/cancel-many.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
-import { RunParams, requireRunId } from "../schemas/ids.ts";
+import { ConversationParams, RunParams, requireRunId } from "../schemas/ids.ts";
+import { filtersOf, RunFilter } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
+import { findContinued } from "./conversations.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 const RUNS_MAX = 100;
@@ -13,11 +19,34 @@ const RUN_ID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";
 
 const CancelRunsRequest = z
   .object({
-    run_ids: z.array(z.string()).max(RUNS_MAX).describe(`The ids of the runs, at most ${RUNS_MAX}.`),
+    run_ids: z
+      .array(z.string())
+      .max(RUNS_MAX)
+      .optional()
+      .describe(`The ids of the runs, at most ${RUNS_MAX}.`),
+    filter: RunFilter.optional(),
+    expected: z
+      .int()
+      .min(0)
+      .max(CANCELLED_TOGETHER_MAX)
+      .optional()
+      .describe(
+        "With `filter`: how many runs that have not ended it matches. If the number differs by more than a tenth, nothing is " +
+          "cancelled, and `matching_runs` of the 409 is the number.",
+      ),
+  })
+  .superRefine(({ expected, filter, run_ids }, context) => {
+    const isOne = (run_ids === undefined) !== (filter === undefined);
+    if (!isOne) {
+      context.addIssue({ code: "custom", path: ["run_ids"], message: "one of run_ids and filter is needed" });
+    } else if ((filter === undefined) !== (expected === undefined)) {
+      const message = filter === undefined ? "belongs to filter" : "is required";
+      context.addIssue({ code: "custom", path: ["expected"], message });
+    }
   })
   .meta({
     id: "CancelRunsRequest",
-    description: "The runs to cancel.",
+    description: "The runs to cancel: their ids, or a filter and the number of runs that it matches.",
     examples: [{ run_ids: [RUN_ID] }],
   });
 
@@ -38,7 +67,7 @@ const CancelResult = z
   });
 
 const CancelRunsResponse = z
-  .object({ results: z.array(CancelResult).describe("In the order of the request.") })
+  .object({ results: z.array(CancelResult).describe("In the order of the request, or by age.") })
   .meta({
     id: "CancelRunsResponse",
     description: "The result for each requested run.",
@@ -51,10 +80,11 @@ const SCHEMA = {
   operationId: "cancelRuns",
   summary: "Cancel several runs",
   description:
-    "The results are in the order of the request. A run that cannot be cancelled does not affect the others.",
+    "The results are in the order of the request. A run that cannot be cancelled does not affect the others. A filter cancels " +
+    `nothing unless the caller names the number of runs that it matches, at most ${CANCELLED_TOGETHER_MAX}.`,
   tags: ["runs"],
   body: CancelRunsRequest,
-  response: { 200: CancelRunsResponse, ...problems(400, 401, 403, 422, 503) },
+  response: { 200: CancelRunsResponse, ...problems(400, 401, 403, 409, 422, 503) },
 };
 
 export function cancelRunsRoutes(
@@ -64,12 +94,17 @@ export function cancelRunsRoutes(
   return async (app) => {
     app.post("/agent/runs/cancel", { schema: SCHEMA, config }, async (request, reply) => {
       const viewer = viewerOf(request);
-      const ids = request.body.run_ids;
+      const { expected = 0, filter, run_ids: ids = [] } = request.body;
       return idempotency.writeOnce(request, reply, {
         operation: "runs.cancel-many",
         perform: async (storage) => {
+          const service = runs.within(storage);
+          if (filter !== undefined) {
+            const found = await service.cancelMatching(filtersOf(filter), viewer, expected);
+            return { results: [...found].map(([run_id, status]) => ({ run_id, status })) };
+          }
           const known = ids.flatMap((text) => parseRunId(text) ?? []);
-          const statuses = await runs.within(storage).cancelMany(known, viewer);
+          const statuses = await service.cancelMany(known, viewer);
           return { results: ids.map((text) => ({ run_id: text, status: statusIn(statuses, text) })) };
         },
       });
@@ -81,6 +116,72 @@ export function cancelRunsRoutes(
 function statusIn(statuses: ReadonlyMap<RunId, CancelStatus>, text: string): CancelStatus {
   const id = parseRunId(text);
   return (id && statuses.get(id)) ?? "not_found";
+}
+
+const INTERRUPT = {
+  operationId: "interruptRun",
+  summary: "End the current turn of a run",
+  description:
+    "The run does not end: the next waiting follow-up starts the next turn. Without one, the run is BLOCKED and waits for " +
+    "instructions, without a limit of time. An open question is withdrawn. Allowed to those who may cancel the run. A run " +
+    "without a turn is a conflict.",
+  tags: ["runs"],
+  params: RunParams,
+  response: {
+    202: z.object({}).meta({ id: "RunInterrupted", description: "The turn ends.", examples: [{}] }),
+    ...problems(401, 403, 404, 409, 422, 503),
+  },
+};
+const INTERRUPT_CONVERSATION = {
+  ...INTERRUPT,
+  operationId: "interruptConversation",
+  summary: "End the current turn of the newest run of a conversation",
+  tags: ["conversations"],
+  params: ConversationParams,
+  response: {
+    ...INTERRUPT.response,
+    202: z.object({ run_id: z.uuid().describe("The run whose turn ends.") }).meta({
+      id: "ConversationInterrupted",
+      description: "The turn ends.",
+      examples: [{ run_id: RUN_ID }],
+    }),
+  },
+};
+
+export function interruptRoutes(
+  { runs }: Pick<ApiDeps, "runs">,
+  idempotency: Idempotency,
+): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post("/agent/runs/:runId/interrupt", { schema: INTERRUPT, config }, async (request, reply) => {
+      const id = requireRunId(request.params.runId);
+      const viewer = viewerOf(request);
+      return idempotency.writeRunOnce(request, reply, {
+        operation: "runs.interrupt",
+        target: id,
+        status: 202,
+        perform: async (extras) => ({ run: await runs.interrupt(id, viewer, extras) }),
+        answer: () => ({}),
+      });
+    });
+    const path = "/agent/conversations/:conversationId/interrupt";
+    app.post(path, { schema: INTERRUPT_CONVERSATION, config }, async (request, reply) => {
+      const { conversationId } = request.params;
+      const viewer = viewerOf(request);
+      return idempotency.writeRunOnce(request, reply, {
+        operation: "conversations.interrupt",
+        target: conversationId,
+        status: 202,
+        prepare: async () => {
+          const { id } = await findContinued({ runs }, conversationId, viewer);
+          return {
+            perform: async (extras) => ({ run: await runs.interrupt(id, viewer, extras) }),
+            answer: () => ({ run_id: id }),
+          };
+        },
+      });
+    });
+  };
 }
 
 const ADDRESSES = [

@@ -1,9 +1,13 @@
+import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
+import type { RunId } from "../../core/basics/ids.ts";
+import type { Storage } from "../../core/ports/stores/storage.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { limitsOf } from "../http/api-limits.ts";
+import { only } from "../http/entity-tags.ts";
 import { requireCharacters } from "../http/request-validation.ts";
 import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
@@ -14,7 +18,13 @@ import type { Idempotency } from "./idempotency.ts";
 import { readerOf, runItem } from "./run-items.ts";
 
 const PATH = "/agent/runs/:runId";
-const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key"] } as const;
+/** What callers change of a run. Its state changes by itself. */
+export const editedOfRun = only("title", "metadata");
+const config = {
+  scope: "runs:write",
+  describedHeaders: ["Idempotency-Key"],
+  edited: editedOfRun,
+} as const;
 
 const UPDATE = {
   operationId: "updateRun",
@@ -39,6 +49,12 @@ const DELETE = {
 /** Changes and deletes runs. */
 export function changeRunRoutes(deps: ApiDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const limits = limitsOf(deps.limits);
+  const current = (request: FastifyRequest, id: RunId) => async (storage: Storage) =>
+    runItem({ ...deps, storage }, await deps.runs.within(storage).get({ id }, viewerOf(request)), {
+      ...readerOf(request),
+      // No platform is asked while the transaction is open.
+      signInMethod: undefined,
+    });
   return async (app) => {
     app.patch(PATH, { schema: UPDATE, config }, async (request, reply) => {
       const { metadata, title } = request.body;
@@ -49,9 +65,11 @@ export function changeRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
         operation: "runs.update",
         target: id,
         runId: id,
+        current: current(request, id),
         perform: async (storage) => {
           const run = await deps.runs.within(storage).update(id, viewer, details);
-          return runItem({ ...deps, storage }, run, readerOf(request));
+          // No platform is asked while the transaction is open.
+          return runItem({ ...deps, storage }, run, { ...readerOf(request), signInMethod: undefined });
         },
       });
     });
@@ -61,6 +79,7 @@ export function changeRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
         operation: "runs.delete",
         target: id,
         status: 204,
+        current: current(request, id),
         perform: async (storage) => {
           await deps.runs.within(storage).remove(id, viewer);
           return SUCCESS;

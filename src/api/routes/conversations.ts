@@ -22,14 +22,13 @@ import { viewerOf } from "../auth/authentication.ts";
 import { audienceOf, visibleLog } from "../events/visible-log.ts";
 import type { ResponseMemory } from "../http/response-memory.ts";
 import { ConversationResponse, conversationOf } from "../schemas/conversation.ts";
-import { RunParams, requireId, requireRunId } from "../schemas/ids.ts";
+import { ConversationParams, RunParams, requireId, requireRunId } from "../schemas/ids.ts";
 import { numberInQuery } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunTimeline, timelineEventOf } from "../schemas/timeline.ts";
 
 const config = { scope: "runs:read" } as const;
 const configOfRun = { ...config, acceptsGuest: "any" } as const;
-const ConversationParams = z.object({ conversationId: z.string().describe("A UUID.") });
 
 const STEPS_MAX = 500;
 const ConversationQuery = z.object({
@@ -58,7 +57,7 @@ const BY_ID = {
 };
 const TIMELINE = {
   operationId: "getRunTimeline",
-  summary: "Get the history of a run, without the messages and actions of its agent",
+  summary: "Get the steps of a run from its creation to its end",
   tags: ["runs"],
   params: RunParams,
   response: { 200: RunTimeline, ...problems(401, 404, 503) },
@@ -120,8 +119,11 @@ export function findContinued({ runs }: Pick<ApiDeps, "runs">, id: string, viewe
 async function* timelineText(entries: AsyncIterable<TimelineEntry>): AsyncGenerator<string> {
   let before = '{"events":[';
   for await (const entry of entries) {
-    yield `${before}${JSON.stringify(timelineEventOf(entry))}`;
-    before = ",";
+    const event = timelineEventOf(entry);
+    if (event !== undefined) {
+      yield `${before}${JSON.stringify(event)}`;
+      before = ",";
+    }
   }
   yield before === "," ? "]}" : `${before}]}`;
 }

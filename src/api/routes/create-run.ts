@@ -27,7 +27,7 @@ import { runConfigOf } from "../schemas/run-config.ts";
 import { RunAgentRequest, RunAgentResponse } from "../schemas/run-requests.ts";
 import { waitingForItem } from "../schemas/waiting-for.ts";
 import { findContinued } from "./conversations.ts";
-import type { Idempotency, RunTransaction } from "./idempotency.ts";
+import type { Idempotency, PreparedWrite, RunOperation, RunTransaction } from "./idempotency.ts";
 import { RunSharing } from "./run-sharing.ts";
 
 /** Two addresses with the same behaviour, because public clients use either. */
@@ -47,33 +47,55 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
       const schema = { operationId, summary: "Start a run", tags: ["runs"], body: RunAgentRequest, response };
       const config = { scope: "runs:write", describedHeaders: ["Idempotency-Key", "X-Run-Source"] } as const;
       app.post(path, { schema, config }, async (request, reply) => {
-        requireTexts(request.body, limits);
-        const { attachments, images, webhook } = request.body;
-        if (webhook !== undefined) {
-          requireRunWebhook(webhook, deps.webhookClient);
-        }
-        const files = attachments || images ? requestFilesOf(request.body, limits) : [];
-        const source = sourceOf(request);
-        return idempotency.writeRunOnce(request, reply, {
-          operation: "runs.create",
-          hidesBody: webhook !== undefined,
-          isAtomic: files.length === 0,
-          isSecret: request.body.config?.session_sharing?.public_access !== undefined,
-          prepare: () => prepareRun(deps, request, { files, source }),
-        });
+        const { body, ignoredMembers } = request;
+        const write = createWrite(deps, request, { body, ignoredMembers }, limits);
+        return idempotency.writeRunOnce(request, reply, write);
       });
     }
   };
 }
 
+/** The body of a request for one run, and what of it has no effect. */
+export interface CreateBody extends Pick<FastifyRequest, "ignoredMembers"> {
+  readonly body: RunAgentRequest;
+}
+
+/** Throws what can be refused without reading anything. */
+export function createWrite(
+  deps: ApiDeps,
+  request: FastifyRequest,
+  { body, ignoredMembers }: CreateBody,
+  limits: ApiLimits,
+): RunOperation & PreparedWrite<RunAgentResponse> {
+  requireTexts(body, limits);
+  const { attachments, images, webhook } = body;
+  if (webhook !== undefined) {
+    requireRunWebhook(webhook, deps.webhookClient);
+  }
+  const files = attachments || images ? requestFilesOf(body, limits) : [];
+  const source = sourceOf(request);
+  return {
+    operation: "runs.create",
+    hidesBody: webhook !== undefined,
+    isAtomic: files.length === 0,
+    isSecret: body.config?.session_sharing?.public_access !== undefined,
+    prepare: () => prepareRun(deps, request, { body, ignoredMembers, files, source }),
+  };
+}
+
+interface Preparation extends CreateBody {
+  readonly files: readonly RequestFile[];
+  readonly source: RunSource;
+}
+
 /** Prepares the run outside of the transaction that stores it. */
 async function prepareRun(
   deps: ApiDeps,
-  request: FastifyRequest<{ readonly Body: RunAgentRequest }>,
-  { files, source }: { readonly files: readonly RequestFile[]; readonly source: RunSource },
+  request: FastifyRequest,
+  { body, files, ignoredMembers, source }: Preparation,
 ): Promise<RunTransaction<RunAgentResponse>> {
-  const { webhook } = request.body;
-  const newRun = await newRunOf(deps, request.body, viewerOf(request));
+  const { webhook } = body;
+  const newRun = await newRunOf(deps, body, viewerOf(request));
   const prepared = await deps.runs.preparer.prepare({ ...newRun, source });
   // Only now, because a routing rule may choose the worker.
   const availabilityOf = await deps.capacity.look();
@@ -96,7 +118,7 @@ async function prepareRun(
       ...createdOf(result),
       ...(sharing && { share_url: sharing.url }),
       ...waitOf(result, availability),
-      ...ignoredOf(request, prepared.ignored),
+      ...ignoredOf({ ignoredMembers }, prepared.ignored),
     }),
   };
 }

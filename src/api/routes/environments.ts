@@ -7,6 +7,7 @@ import type { Environment } from "../../core/model/workspaces/environment.ts";
 import type { LastRuns } from "../../core/ports/stores/run-query.ts";
 import { EnvironmentService } from "../../core/team/records/environment-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
+import { except } from "../http/entity-tags.ts";
 import {
   CreateEnvironmentRequest,
   EnvironmentItem,
@@ -33,6 +34,7 @@ export function environmentRoutes(
     serviceOn: (stores) => new EnvironmentService({ storage: stores, clock, imageRegistries }),
     item: EnvironmentItem,
     items: environmentItems,
+    edited: except("creator", "last_editor", "last_task_created", "last_task_run_timestamp", "setup_failed"),
     list: {
       operationId: "listEnvironments",
       summary: "List environments",

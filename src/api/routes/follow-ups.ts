@@ -1,18 +1,23 @@
+import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
+import type { RunId } from "../../core/basics/ids.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
 import type { FollowUp } from "../../core/model/runs/run.ts";
 import { FOLLOW_UPS_LENGTH_MAX } from "../../core/ports/stores/follow-up-store.ts";
+import { storeInputFiles } from "../../core/requests/prepare/store-input-files.ts";
 import type { FollowUpTarget } from "../../core/runs/change-follow-up.ts";
 import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
-import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
+import type { FollowUpResult, TransactionExtras } from "../../core/runs/transaction-extras.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { limitsOf } from "../http/api-limits.ts";
 import { SignedCursors } from "../http/cursors.ts";
+import { only, requireMatchOf } from "../http/entity-tags.ts";
+import { followUpFilesOf } from "../http/request-files.ts";
 import { requireBytes } from "../http/request-validation.ts";
-import { RunParams, requireId, requireRunId } from "../schemas/ids.ts";
+import { ConversationParams, RunParams, requireId, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListRunFollowupsQuery,
@@ -21,10 +26,16 @@ import {
   runFollowupOf,
   UpdateRunFollowupRequest,
 } from "../schemas/run-followups.ts";
-import { followUpResponseOf, RunFollowupRequest, RunFollowupResponse } from "../schemas/run-requests.ts";
+import {
+  ConversationFollowupResponse,
+  followUpResponseOf,
+  RunFollowupRequest,
+  RunFollowupResponse,
+} from "../schemas/run-requests.ts";
+import { findContinued } from "./conversations.ts";
 import type { Idempotency } from "./idempotency.ts";
 
-type FollowUpDeps = Pick<ApiDeps, "limits" | "principals" | "runs" | "sessionSecret">;
+type FollowUpDeps = Pick<ApiDeps, "blobs" | "limits" | "principals" | "runs" | "sessionSecret">;
 
 const SEND = {
   operationId: "submitRunFollowup",
@@ -39,6 +50,14 @@ const SEND = {
   response: { 200: RunFollowupResponse, ...problems(400, 401, 403, 404, 413, 422, 503) },
 };
 
+const SEND_TO_CONVERSATION = {
+  operationId: "submitConversationFollowup",
+  summary: "Send a follow-up to the newest run of a conversation",
+  tags: ["conversations"],
+  params: ConversationParams,
+  body: RunFollowupRequest,
+  response: { 200: ConversationFollowupResponse, ...problems(400, 401, 403, 404, 413, 422, 503) },
+};
 const LIST = {
   operationId: "listRunFollowups",
   summary: "List the follow-ups of a run",
@@ -53,6 +72,15 @@ const FollowupParams = RunParams.extend({ followupId: z.string().describe("The f
 const WHEN_HELD =
   "Allowed to its author and to administrators, while it is held. Once a turn has taken it or is taking it, the " +
   "response is a conflict.";
+const GET = {
+  operationId: "getRunFollowup",
+  summary: "Get a follow-up",
+  tags: ["runs"],
+  params: FollowupParams,
+  response: { 200: RunFollowup, ...problems(401, 403, 404, 503) },
+};
+/** Each change of the text has another time. */
+const edited = only("edited_at", "message");
 const UPDATE = {
   operationId: "updateRunFollowup",
   summary: "Change the text of a follow-up",
@@ -87,17 +115,45 @@ export function followUpRoutes(deps: FollowUpDeps, idempotency: Idempotency): Fa
 }
 
 function sendRoute(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
-  const { promptBytes } = limitsOf(deps.limits);
+  const limits = limitsOf(deps.limits);
+  const sendTo = async (id: RunId, viewer: Viewer, body: RunFollowupRequest) => {
+    const files = followUpFilesOf(body, limits);
+    if (files.length > 0) {
+      // A refused request must not leave files.
+      await deps.runs.get({ id }, viewer);
+    }
+    const input = { ...inputOf(body, viewer), files: await storeInputFiles(deps.blobs, files) };
+    return (extras: TransactionExtras) => deps.runs.followUp(id, viewer, input, extras);
+  };
   return async (app) => {
     app.post("/agent/runs/:runId/followups", { schema: SEND, config: sending }, async (request, reply) => {
-      requireBytes("message", request.body.message, promptBytes);
+      const { body } = request;
+      requireBytes("message", body.message, limits.promptBytes);
       const id = requireRunId(request.params.runId);
       const viewer = viewerOf(request);
       return idempotency.writeRunOnce(request, reply, {
         operation: "runs.follow-up",
         target: id,
-        perform: (extras) => deps.runs.followUp(id, viewer, inputOf(request.body, viewer), extras),
-        answer: followUpResponseOf,
+        prepare: async () => ({ perform: await sendTo(id, viewer, body), answer: followUpResponseOf }),
+      });
+    });
+    const schema = SEND_TO_CONVERSATION;
+    const path = "/agent/conversations/:conversationId/followups";
+    app.post(path, { schema, config: writing }, async (request, reply) => {
+      const { body } = request;
+      requireBytes("message", body.message, limits.promptBytes);
+      const { conversationId } = request.params;
+      const viewer = viewerOf(request);
+      return idempotency.writeRunOnce(request, reply, {
+        operation: "conversations.follow-up",
+        target: conversationId,
+        prepare: async () => {
+          const { id } = await findContinued(deps, conversationId, viewer);
+          return {
+            perform: await sendTo(id, viewer, body),
+            answer: (result) => ({ run_id: id, ...followUpResponseOf(result) }),
+          };
+        },
       });
     });
   };
@@ -122,14 +178,25 @@ function listRoute({ principals, runs, sessionSecret }: FollowUpDeps): FastifyPl
         page_info: cursors.pageInfo(last, [id]),
       };
     });
+    const one = { schema: GET, config: { ...reading, edited } };
+    app.get("/agent/runs/:runId/followups/:followupId", one, async (request) => {
+      const followUp = await runs.getFollowUp(targetOf(request.params), viewerOf(request));
+      const authors = await principals.getMany(new Set([followUp.authorId]));
+      return runFollowupOf(followUp, authors.get(followUp.authorId));
+    });
   };
 }
 
 function changeRoutes(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const { promptBytes } = limitsOf(deps.limits);
   const path = "/agent/runs/:runId/followups/:followupId";
+  const config = { ...writing, edited };
+  const conditional = (request: FastifyRequest, extras: TransactionExtras): TransactionExtras => ({
+    ...extras,
+    checkBefore: (before) => requireMatchOf(request, runFollowupOf(before, undefined)),
+  });
   return async (app) => {
-    app.patch(path, { schema: UPDATE, config: writing }, async (request, reply) => {
+    app.patch(path, { schema: UPDATE, config }, async (request, reply) => {
       const { message } = request.body;
       requireBytes("message", message, promptBytes);
       const target = targetOf(request.params);
@@ -140,19 +207,21 @@ function changeRoutes(deps: FollowUpDeps, idempotency: Idempotency): FastifyPlug
           const authorId = await deps.runs.authorOfFollowUp(target, viewerOf(request));
           const author = (await deps.principals.getMany(new Set([authorId]))).get(authorId);
           return {
-            perform: (extras) => deps.runs.rewriteFollowUp(target, viewerOf(request), message, extras),
+            perform: (extras) =>
+              deps.runs.rewriteFollowUp(target, viewerOf(request), message, conditional(request, extras)),
             answer: (result) => runFollowupOf(rewrittenOf(result), author),
           };
         },
       });
     });
-    app.delete(path, { schema: WITHDRAW, config: writing }, async (request, reply) => {
+    app.delete(path, { schema: WITHDRAW, config }, async (request, reply) => {
       const target = targetOf(request.params);
       await idempotency.writeRunOnce(request, reply, {
         operation: "runs.withdraw-follow-up",
         target: target.followUpId,
         status: 204,
-        perform: (extras) => deps.runs.withdrawFollowUp(target, viewerOf(request), extras),
+        perform: (extras) =>
+          deps.runs.withdrawFollowUp(target, viewerOf(request), conditional(request, extras)),
         // A stored response needs a body, but this one is not sent.
         answer: () => ({}),
       });

@@ -14,6 +14,7 @@ import { type Storage, UniqueConflict } from "../../core/ports/stores/storage.ts
 import type { FollowUpResult, TransactionExtras } from "../../core/runs/transaction-extras.ts";
 import type { KeyHasher } from "../auth/api-keys.ts";
 import { callerOf, holderOf, viewerOf } from "../auth/authentication.ts";
+import { requireMatch } from "../http/entity-tags.ts";
 import { StatusError } from "../http/errors.ts";
 import { sourceOf } from "../http/request-source.ts";
 
@@ -31,12 +32,14 @@ interface Operation {
    * another one of the principal may have fewer rights than the secret gives. A repeat with another one is refused.
    */
   readonly isSecret?: boolean;
+  /** A part of the request that is written as if it were a request of its own, with a key of its own. */
+  readonly part?: { readonly body: unknown; readonly key: string | undefined };
 }
 
 /** A write to a run. The change of the run stores the response. */
 export type RunWrite<Body> = RunOperation & (RunTransaction<Body> | PreparedWrite<Body>);
 
-interface RunOperation extends Operation {
+export interface RunOperation extends Operation {
   /**
    * True if the work has no effect outside its transaction. Then no lookup is needed before the work: a repeat meets
    * the stored response in the transaction. That saves a query for each first request.
@@ -45,7 +48,7 @@ interface RunOperation extends Operation {
 }
 
 /** A write whose response needs something that is read before the transaction. */
-interface PreparedWrite<Body> {
+export interface PreparedWrite<Body> {
   /** May be called again when the request is repeated. */
   prepare(): Promise<RunTransaction<Body>>;
 }
@@ -64,6 +67,10 @@ export interface RunTransaction<Body> {
 export interface Write<Body> extends Operation {
   /** The run that the response is about. The stored response is deleted with it. */
   readonly runId?: RunId;
+  /** Reads the resource as the answer of a GET has it, to compare it with `If-Match`. */
+  readonly current?: (storage: Storage) => Promise<unknown>;
+  /** The resource, if it is not named by `operation` and `target`. Writes to one resource wait for each other. */
+  readonly lock?: string;
   /** Does the work through `storage`, in one transaction. May be called again. */
   perform(storage: Storage): Promise<Body>;
 }
@@ -100,14 +107,26 @@ export class Idempotency {
     this.#deps = deps;
   }
 
-  /** For a write to a run. The change of the run stores the response. */
+  /**
+   * For a request whose parts are written one by one. Returns its key, from which those of the parts are made. The stored
+   * body lets only the same request use the key again.
+   */
+  async claim(request: FastifyRequest, reply: FastifyReply, operation: string): Promise<string | undefined> {
+    const key = readKey(request.raw.rawHeaders);
+    if (key !== undefined) {
+      await this.writeOnce(request, reply, { operation, hidesBody: true, perform: async () => ({}) });
+    }
+    return key;
+  }
+
+  /** For a write to a run. The change of the run stores the response. A part of a request has no reply of its own. */
   async writeRunOnce<Body>(
     request: FastifyRequest,
-    reply: FastifyReply,
+    reply: FastifyReply | undefined,
     write: RunWrite<Body>,
   ): Promise<Body> {
     const { status = 200 } = write;
-    reply.code(status);
+    reply?.code(status);
     const keyed = this.#keyed(request, write);
     if (keyed === undefined) {
       const { answer, perform } = await prepared(write);
@@ -147,7 +166,7 @@ export class Idempotency {
   }
 
   async #performOrReplay<Body>(
-    reply: FastifyReply,
+    reply: FastifyReply | undefined,
     keyed: KeyedRequest,
     perform: () => Promise<Body>,
     isAtomic = false,
@@ -177,26 +196,26 @@ export class Idempotency {
   /** Returns undefined if the request has no key. */
   #keyed(
     request: FastifyRequest,
-    { operation, target = "", hidesBody, isSecret }: Operation,
+    { operation, target = "", hidesBody, isSecret, part }: Operation,
   ): KeyedRequest | undefined {
-    const text = readKey(request.raw.rawHeaders);
+    const { body, key: text } = part ?? { body: request.body, key: readKey(request.raw.rawHeaders) };
     if (text === undefined) {
       return undefined;
     }
     const digest = createHash("sha256")
-      .update(`${target}\n${canonical(request.body)}`)
+      .update(`${target}\n${canonical(body)}`)
       .digest("hex");
     const requestHash = hidesBody === true ? this.#deps.hashKey(digest) : digest;
     const key = { principalId: viewerOf(request).id, key: `${operation} ${text}`, requestHash };
     return { key, secretOf: isSecret === true ? secretOwnerOf(request) : undefined };
   }
 
-  #replay<Body>(reply: FastifyReply, first: IdempotentResponse, keyed: KeyedRequest): Body {
+  #replay<Body>(reply: FastifyReply | undefined, first: IdempotentResponse, keyed: KeyedRequest): Body {
     requireSame(first, keyed.key);
     if (first.status === RUN_DELETED) {
       throw runDeleted();
     }
-    reply.code(first.status).header("idempotent-replay", "true");
+    reply?.code(first.status).header("idempotent-replay", "true");
     const body = keyed.secretOf === undefined ? first.body : this.#opened(first, keyed);
     // The response was stored by the same operation, so it has the right type.
     return body as Body;
@@ -244,7 +263,7 @@ function callerExtras(request: FastifyRequest): Omit<WriteExtras, "responseFor">
 }
 
 /** How audit entries name the caller. */
-function authorOf(request: FastifyRequest): AuditContext {
+export function authorOf(request: FastifyRequest): AuditContext {
   const { holder, viewer } = callerOf(request);
   const author = auditContextOf(viewer);
   const key = holder?.key && { keyId: holder.key.id };
@@ -262,12 +281,19 @@ async function performWithKey<Body>(
   stores: Storage,
   write: Write<Body>,
 ): Promise<Body> {
+  const { current, operation, target } = write;
+  if (target !== undefined) {
+    await stores.lock(write.lock ?? `${operation.split(".")[0]} ${target}`);
+  }
   const { apiKeyId, signInId } = callerExtras(request);
   if (apiKeyId !== undefined) {
     await stores.keys.requireAlive(apiKeyId);
   }
   if (signInId !== undefined) {
     await stores.signIns.requireOpen(signInId);
+  }
+  if (current !== undefined) {
+    await requireMatch(request, () => current(stores));
   }
   return write.perform(stores);
 }

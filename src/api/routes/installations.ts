@@ -8,7 +8,8 @@ import {
   InstallationService,
 } from "../../core/team/people/installation-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { requireOperator, viewerOf } from "../auth/authentication.ts";
+import { viewerOf } from "../auth/authentication.ts";
+import { only } from "../http/entity-tags.ts";
 import { installPath } from "../http/install-path.ts";
 import { requireId } from "../schemas/ids.ts";
 import {
@@ -17,8 +18,8 @@ import {
   ListInstallationsResponse,
   UpdateInstallationRequest,
 } from "../schemas/installation.ts";
-import { installationGuideItem, ListInstallationGuidesResponse } from "../schemas/installation-guide.ts";
 import { problems } from "../schemas/problem.ts";
+import { PageQuery, WHOLE } from "./collection-pages.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 const tags = ["people"];
@@ -29,31 +30,29 @@ const LIST = {
   description:
     "Operators see the installations of all teams. Other teams also see those that are offered to them.",
   tags,
+  querystring: PageQuery,
   response: { 200: ListInstallationsResponse, ...problems(401, 403, 503) },
 };
-const GUIDES = {
-  operationId: "listInstallationGuides",
-  summary: "List the steps that connect external platforms",
-  description: "For operators. The steps contain the addresses of this server.",
+const params = z.object({ installationId: z.string().describe("The installation's id.") });
+const GET = {
+  operationId: "getInstallation",
+  summary: "Get an installation",
   tags,
-  response: { 200: ListInstallationGuidesResponse, ...problems(401, 403, 503) },
+  params,
+  response: { 200: InstallationItem, ...problems(401, 403, 404, 503) },
 };
+const edited = only("enabled", "name", "offered_team_uid", "team_uid");
 const UPDATE = {
   operationId: "updateInstallation",
   summary: "Rename an installation, enable or disable it, assign it to another team, or accept it",
   tags,
-  params: z.object({ installationId: z.string().describe("The installation's id.") }),
+  params,
   body: UpdateInstallationRequest,
   response: { 200: InstallationItem, ...problems(400, 401, 403, 404, 503) },
 };
 
 export function installationRoutes(
-  {
-    installationGuides,
-    installers,
-    publicUrl,
-    storage: wholeStorage,
-  }: Pick<ApiDeps, "installationGuides" | "installers" | "publicUrl" | "storage">,
+  { installers, publicUrl, storage: wholeStorage }: Pick<ApiDeps, "installers" | "publicUrl" | "storage">,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   const installations = new InstallationService(wholeStorage);
@@ -67,34 +66,42 @@ export function installationRoutes(
     }));
   };
   const reading = { scope: "settings:read" } as const;
-  const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"] } as const;
+  const writing = { scope: "admin", describedHeaders: ["Idempotency-Key"], edited } as const;
   return async (app) => {
-    app.get("/agent/installations", { schema: LIST, config: reading }, async (request) => {
-      const viewer = viewerOf(request);
-      const unconnected = isOperator(viewer) ? await listUnconnected() : undefined;
-      return {
-        installations: (await installations.list(viewer)).map(installationItem),
-        ...defined({ unconnected }),
-      };
-    });
-    const guidesConfig = { scope: "admin" } as const;
-    app.get("/agent/installations/guides", { schema: GUIDES, config: guidesConfig }, async (request) => {
-      requireOperator(request);
-      return { guides: (await installationGuides()).map(installationGuideItem) };
-    });
+    app.get(
+      "/agent/installations",
+      { schema: LIST, config: { ...reading, collection: "installations" } },
+      async (request) => {
+        const viewer = viewerOf(request);
+        const unconnected = isOperator(viewer) ? await listUnconnected() : undefined;
+        return {
+          installations: (await installations.list(viewer)).map(installationItem),
+          ...WHOLE,
+          ...defined({ unconnected }),
+        };
+      },
+    );
     const path = "/agent/installations/:installationId";
+    app.get(path, { schema: GET, config: { ...reading, edited } }, async (request) =>
+      installationItem(await installations.get(viewerOf(request), requireInstallationId(request.params))),
+    );
     app.patch(path, { schema: UPDATE, config: writing }, async (request, reply) => {
       const viewer = viewerOf(request);
-      const id = requireId(request.params.installationId, "installation");
+      const id = requireInstallationId(request.params);
       const changes = changesOf(request.body);
       return idempotency.writeOnce(request, reply, {
         operation: "installations.update",
         target: id,
+        current: async (storage) => installationItem(await new InstallationService(storage).get(viewer, id)),
         perform: async (storage) =>
           installationItem(await new InstallationService(storage).change(viewer, id, changes)),
       });
     });
   };
+}
+
+function requireInstallationId({ installationId }: z.output<typeof params>): string {
+  return requireId(installationId, "installation");
 }
 
 function changesOf({ enabled, name, team_uid }: UpdateInstallationRequest): InstallationChanges {

@@ -2,11 +2,13 @@ import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { PrincipalId } from "../../core/basics/ids.ts";
+import type { KeyHolder } from "../../core/model/people/api-key.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import { KeyService, type NewKey } from "../../core/team/keys/key-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { makeKey } from "../auth/api-keys.ts";
 import { holderOf } from "../auth/authentication.ts";
+import { only } from "../http/entity-tags.ts";
 import {
   CreateKeyRequest,
   IssuedKeyItem,
@@ -21,17 +23,19 @@ import {
 import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
+import { PageQuery, WHOLE } from "./collection-pages.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 type KeyDeps = Pick<ApiDeps, "clock" | "hashKey" | "storage">;
 
 const tags = ["people"];
 const reading = { scope: "settings:read" } as const;
+const edited = only("name", "expires_at", "revoked_at");
 const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
 const ending = { ...writing, endsKeys: true } as const;
 
 const params = z.object({ keyId: z.string().describe("The key's id.") });
-const querystring = z.object({
+const querystring = PageQuery.extend({
   principal: z.string().optional().describe("Only the keys of the principal with this uid."),
 });
 
@@ -40,7 +44,7 @@ const LIST = {
   summary: "List keys",
   tags,
   querystring,
-  response: { 200: ListKeysResponse, ...problems(401, 403, 503) },
+  response: { 200: ListKeysResponse, ...problems(400, 401, 403, 503) },
 };
 const CREATE = {
   operationId: "createKey",
@@ -119,44 +123,56 @@ function serviceOn({ clock, hashKey }: Pick<ApiDeps, "clock" | "hashKey">, stora
 function readRoutes(deps: KeyDeps): FastifyPluginAsyncZod {
   const keys = serviceOn(deps, deps.storage);
   return async (app) => {
-    app.get("/agent/keys", { schema: LIST, config: reading }, async (request) => {
+    app.get("/agent/keys", { schema: LIST, config: { ...reading, collection: "keys" } }, async (request) => {
       const { principal } = request.query;
       const whose = principal?.toLowerCase() as PrincipalId | undefined;
-      return { keys: (await keys.list(holderOf(request), whose)).map(keyItem) };
+      return { keys: (await keys.list(holderOf(request), whose)).map(keyItem), ...WHOLE };
     });
-    app.get("/agent/keys/:keyId", { schema: GET, config: reading }, async (request) =>
+    app.get("/agent/keys/:keyId", { schema: GET, config: { ...reading, edited } }, async (request) =>
       keyItem(await keys.get(holderOf(request), requireKeyId(request.params))),
     );
   };
 }
 
 function changeRoutes(deps: KeyDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  const read = (caller: KeyHolder, id: string) => async (storage: Storage) =>
+    keyItem(await serviceOn(deps, storage).get(caller, id));
   return async (app) => {
-    app.patch("/agent/keys/:keyId", { schema: UPDATE, config: ending }, async (request, reply) => {
-      const [caller, id] = [holderOf(request), requireKeyId(request.params)];
-      const { name, expires_at } = request.body;
-      const changes = defined({
-        name,
-        expiresAt: expires_at === undefined ? undefined : new Date(expires_at),
-      });
-      return idempotency.writeOnce(request, reply, {
-        operation: "keys.update",
-        target: id,
-        perform: async (storage) => keyItem(await serviceOn(deps, storage).change(caller, id, changes)),
-      });
-    });
-    app.delete("/agent/keys/:keyId", { schema: REVOKE, config: ending }, async (request, reply) => {
-      const [caller, id] = [holderOf(request), requireKeyId(request.params)];
-      const descendants = request.query.descendants === "true";
-      return idempotency.writeOnce(request, reply, {
-        operation: descendants ? "keys.revokeWithDescendants" : "keys.revoke",
-        target: id,
-        perform: async (storage) => {
-          await serviceOn(deps, storage).revoke(caller, id, { descendants });
-          return SUCCESS;
-        },
-      });
-    });
+    app.patch(
+      "/agent/keys/:keyId",
+      { schema: UPDATE, config: { ...ending, edited } },
+      async (request, reply) => {
+        const [caller, id] = [holderOf(request), requireKeyId(request.params)];
+        const { name, expires_at } = request.body;
+        const changes = defined({
+          name,
+          expiresAt: expires_at === undefined ? undefined : new Date(expires_at),
+        });
+        return idempotency.writeOnce(request, reply, {
+          operation: "keys.update",
+          target: id,
+          current: read(caller, id),
+          perform: async (storage) => keyItem(await serviceOn(deps, storage).change(caller, id, changes)),
+        });
+      },
+    );
+    app.delete(
+      "/agent/keys/:keyId",
+      { schema: REVOKE, config: { ...ending, edited } },
+      async (request, reply) => {
+        const [caller, id] = [holderOf(request), requireKeyId(request.params)];
+        const descendants = request.query.descendants === "true";
+        return idempotency.writeOnce(request, reply, {
+          operation: descendants ? "keys.revokeWithDescendants" : "keys.revoke",
+          target: id,
+          current: read(caller, id),
+          perform: async (storage) => {
+            await serviceOn(deps, storage).revoke(caller, id, { descendants });
+            return SUCCESS;
+          },
+        });
+      },
+    );
     app.delete(
       "/agent/principals/:uid/keys",
       { schema: REVOKE_ALL, config: ending },

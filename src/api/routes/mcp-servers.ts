@@ -3,6 +3,7 @@ import type { McpServer } from "../../core/model/secrets/mcp-server.ts";
 import { McpServerService } from "../../core/team/records/mcp-server-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { limitsOf } from "../http/api-limits.ts";
+import { except } from "../http/entity-tags.ts";
 import { requireBytes } from "../http/request-validation.ts";
 import {
   ListMcpServersResponse,
@@ -54,6 +55,7 @@ export function mcpServerRoutes(
     serviceOn: (stores) => new McpServerService({ storage: stores, box, clock }),
     item: McpServerItem,
     items: (rows: readonly McpServer[]) => rows.map(mcpServerItem),
+    edited: except("created_by"),
     list: {
       operationId: "listMcpServers",
       summary: "List the team's MCP servers",

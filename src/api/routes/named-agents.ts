@@ -12,6 +12,7 @@ import {
 } from "../../core/team/records/named-agent-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { limitsOf } from "../http/api-limits.ts";
+import { except } from "../http/entity-tags.ts";
 import { ignoredOf } from "../http/ignored-members.ts";
 import { requireBytes } from "../http/request-validation.ts";
 import {
@@ -71,6 +72,7 @@ export function namedAgentRoutes(deps: NamedAgentDeps, idempotency: Idempotency)
         ...namedAgentItem(known, isUsable(deps, known.agent.config)),
         ...ignoredOf(request),
       })),
+    edited: except("available", "ignored"),
     list: {
       operationId: "listNamedAgents",
       summary: "List named agents",

@@ -13,6 +13,7 @@ import { getPrincipal } from "../../core/team/people/principal-service.ts";
 import { RuleService } from "../../core/team/policies/rule-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
+import { except } from "../http/entity-tags.ts";
 import { requireId } from "../schemas/ids.ts";
 import {
   EvaluatePolicyRequest,
@@ -73,6 +74,7 @@ export function policyRoutes(
     serviceOn: (stores) => new RuleService(stores.policies, { kind: "policy", clock }),
     item: PolicyItem,
     items: (rows: readonly Policy[]) => rows.map(policyItem),
+    edited: except("created_by"),
     list: {
       ...LIST,
       run: async (rules, { teamId }) => [...(await rules.list(teamId)), ...BUILTIN_POLICIES],

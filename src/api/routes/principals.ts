@@ -8,6 +8,7 @@ import {
   PrincipalService,
 } from "../../core/team/people/principal-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
+import { only } from "../http/entity-tags.ts";
 import { requireId } from "../schemas/ids.ts";
 import {
   CreatePrincipalRequest,
@@ -50,6 +51,7 @@ export function principalRoutes(
     serviceOn: (storage) => new PrincipalService({ storage, clock }),
     item: PrincipalItem,
     items: (rows: readonly Principal[], { viewer }) => rows.map((row) => principalItem(row, viewer)),
+    edited: only("administrator", "disabled", "display_name", "email", "photo_url"),
     list: {
       operationId: "listPrincipals",
       summary: "List the principals of the team",

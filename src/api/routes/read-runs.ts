@@ -1,12 +1,17 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import type { RunId } from "../../core/basics/ids.ts";
 import type { RunPage, RunQuery } from "../../core/ports/stores/run-query.ts";
 import type { ApiDeps } from "../api-deps.ts";
+import { viewerOf } from "../auth/authentication.ts";
 import { itemForGuest } from "../auth/guest-view.ts";
+import type { OpenStreams } from "../events/open-streams.ts";
+import { RunWaiters } from "../events/run-waiters.ts";
 import { Cursors } from "../http/cursors.ts";
 import { RunParams, requireRunId } from "../schemas/ids.ts";
-import { filtersOf, ListRunsQuery } from "../schemas/list-runs.ts";
+import { fieldsIn, filtersOf, GetRunQuery, ListRunsQuery, waitOf } from "../schemas/list-runs.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListRunsResponse, RunItem } from "../schemas/run-item.ts";
+import { editedOfRun } from "./change-run.ts";
 import { type Reader, readerOf, runItem, runItemsOf } from "./run-items.ts";
 
 /** The second root is the deprecated one, for existing clients. */
@@ -17,8 +22,9 @@ const ADDRESSES = [
 
 const config = { scope: "runs:read" } as const;
 
-export function readRunRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
+export function readRunRoutes(deps: ApiDeps & { readonly streams: OpenStreams }): FastifyPluginAsyncZod {
   const cursors = new Cursors(deps.sessionSecret);
+  const waiters = new RunWaiters(deps, deps.streams);
   return async (app) => {
     for (const { root, list, get, deprecated } of ADDRESSES) {
       const common = { tags: ["runs"], deprecated };
@@ -37,12 +43,25 @@ export function readRunRoutes(deps: ApiDeps): FastifyPluginAsyncZod {
         operationId: get,
         summary: "Get a run",
         params: RunParams,
-        response: { 200: RunItem, ...problems(401, 404, 503) },
+        querystring: GetRunQuery,
+        response: { 200: RunItem, ...problems(400, 401, 404, 429, 503) },
       };
-      const getConfig = deprecated ? config : ({ ...config, acceptsGuest: "any" } as const);
-      app.get(`${root}/:runId`, { schema: getSchema, config: getConfig }, async (request) =>
-        getRun(deps, request.params.runId, readerOf(request)),
-      );
+      const tagged = { ...config, edited: editedOfRun, describedHeaders: ["Prefer"] } as const;
+      const getConfig = deprecated ? tagged : ({ ...tagged, acceptsGuest: "any" } as const);
+      app.get(`${root}/:runId`, { schema: getSchema, config: getConfig }, async (request, reply) => {
+        const { fields, wait } = request.query;
+        const id = requireRunId(request.params.runId);
+        const seconds = waitOf(wait, request.headers.prefer);
+        if (seconds !== undefined) {
+          // An unknown run is not waited for.
+          await deps.runs.get({ id }, viewerOf(request));
+          await waiters.wait(request, reply, id, seconds * 1_000);
+        }
+        if (wait === undefined && seconds !== undefined) {
+          reply.header("preference-applied", `wait=${seconds}`);
+        }
+        return memberFilter(fields)(await getRun(deps, id, readerOf(request)));
+      });
     }
   };
 }
@@ -61,7 +80,8 @@ async function listRuns(
     return { runs: [], page_info: { has_next_page: false } };
   }
   const page = await deps.runs.list({ ...listing, ...after, limit: query.limit });
-  return { runs: await runItemsOf(deps, page.runs, reader), page_info: pageInfoOf(page, listing, cursors) };
+  const items = await runItemsOf(deps, page.runs, reader);
+  return { runs: items.map(memberFilter(query.fields)), page_info: pageInfoOf(page, listing, cursors) };
 }
 
 function pageInfoOf(
@@ -75,9 +95,18 @@ function pageInfoOf(
   return { has_next_page: true, next_cursor: cursors.encode(next, listing) };
 }
 
-async function getRun(deps: ApiDeps, id: string, reader: Reader): Promise<RunItem> {
+async function getRun(deps: ApiDeps, id: RunId, reader: Reader): Promise<RunItem> {
   const { viewer } = reader;
-  const run = await deps.runs.get({ id: requireRunId(id) }, viewer);
-  const item = await runItem(deps, run, reader);
+  const item = await runItem(deps, await deps.runs.get({ id }, viewer), reader);
   return viewer.onlyRunId === undefined ? item : itemForGuest(item);
+}
+
+/** Leaves the members that the caller asks for. Without `fields`, all. */
+function memberFilter(fields: string | undefined): (item: RunItem) => RunItem {
+  if (fields === undefined) {
+    return (item) => item;
+  }
+  const names = fieldsIn(fields);
+  return (item) =>
+    Object.fromEntries(Object.entries(item).filter(([name]) => names.includes(name))) as RunItem;
 }

@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
-import type { z } from "zod";
+import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { type ProblemStatus, problems } from "../schemas/problem.ts";
 import { NoContent, SUCCESS, Success } from "../schemas/success.ts";
-import type { Idempotency } from "./idempotency.ts";
+import { PageQuery, WHOLE } from "./collection-pages.ts";
+import type { Idempotency, Write } from "./idempotency.ts";
 import type { Body, Change, Operation, Resource } from "./resource.ts";
 
 /** The routes to list, get, create, replace, update and delete the records of one kind. */
@@ -53,10 +54,20 @@ export function resourceRoutes<
   };
 }
 
-type Described<Service, Row, Id> = Pick<Declared<Service, Row, Id>, "id" | "item" | "scopes" | "tags">;
+type Described<Service, Row, Id> = Pick<
+  Declared<Service, Row, Id>,
+  "edited" | "id" | "item" | "neverStored" | "scopes" | "tags"
+>;
 
 /** The schema and the configuration of each kind of operation. */
-function optionsOf<Service, Row, Id>({ id, item, scopes, tags }: Described<Service, Row, Id>) {
+function optionsOf<Service, Row, Id>({
+  edited,
+  id,
+  item,
+  neverStored,
+  scopes,
+  tags,
+}: Described<Service, Row, Id>) {
   const named = { tags, ...defined({ params: id.params, querystring: id.querystring }) };
   const reading = { scope: scopes.read };
   const writing = ({ endsKeys }: Operation) => ({
@@ -64,13 +75,18 @@ function optionsOf<Service, Row, Id>({ id, item, scopes, tags }: Described<Servi
     describedHeaders: ["Idempotency-Key"],
     ...defined({ endsKeys }),
   });
+  const one = defined({ edited, neverStored });
   return {
     list: (list: Declared<Service, Row, Id>["list"]) => {
-      const query = list.querystring && { querystring: list.querystring };
-      const schema = schemaOf(list, { 200: list.response }, { tags, ...query }, ALL_RECORDS);
-      return { schema, config: reading };
+      const querystring =
+        list.querystring instanceof z.ZodObject ? list.querystring.extend(PageQuery.shape) : PageQuery;
+      const schema = schemaOf(list, { 200: list.response }, { tags, querystring }, ALL_RECORDS);
+      return { schema, config: { ...reading, collection: list.member } };
     },
-    get: (get: Operation) => ({ schema: schemaOf(get, { 200: item }, named, ONE_RECORD), config: reading }),
+    get: (get: Operation) => ({
+      schema: schemaOf(get, { 200: item }, named, ONE_RECORD),
+      config: { ...reading, ...one },
+    }),
     create: (create: Kind<Service, Row, Id, "create">) => {
       const { body, status = 201 } = create;
       const schema = schemaOf(create, { [status]: item }, { tags, body }, ALL_RECORDS);
@@ -79,12 +95,12 @@ function optionsOf<Service, Row, Id>({ id, item, scopes, tags }: Described<Servi
     change: (change: Operation & Partial<Body>) => {
       const body = change.body && { body: change.body };
       const schema = schemaOf(change, { 200: item }, { ...named, ...body }, ONE_RECORD);
-      return { schema, config: writing(change) };
+      return { schema, config: { ...writing(change), ...one } };
     },
     remove: (remove: Kind<Service, Row, Id, "remove">) => {
       const { status = 200, response = status === 204 ? NoContent : Success } = remove;
       const schema = schemaOf(remove, { [status]: response }, named, ONE_RECORD);
-      return { schema, config: writing(remove) };
+      return { schema, config: { ...writing(remove), ...one } };
     },
   };
 }
@@ -114,7 +130,7 @@ type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown
 type Declared<Service, Row, Id> = Resource<Service, Row, Id>;
 type Shared<Service, Row, Id> = Pick<
   Declared<Service, Row, Id>,
-  "id" | "items" | "name" | "path" | "serviceOn"
+  "get" | "id" | "items" | "name" | "path" | "serviceOn"
 >;
 type AnyChange<Service, Row, Id> = Change<Service, Row, Id> & Partial<Body>;
 type Kind<Service, Row, Id, Name extends "create" | "get" | "remove"> = NonNullable<
@@ -142,7 +158,7 @@ class ResourceHandlers<Service, Row, Id> {
     return async (request) => {
       const viewer = viewerOf(request);
       const rows = await run(service, viewer, request.query);
-      return { [member]: await items(rows, { request, storage: this.#storage, viewer }) };
+      return { [member]: await items(rows, { request, storage: this.#storage, viewer }), ...WHOLE };
     };
   }
 
@@ -183,6 +199,7 @@ class ResourceHandlers<Service, Row, Id> {
         operation: this.#operation(verb),
         ...defined({ hidesBody }),
         target: this.#resource.id.target(id),
+        ...this.#current(request, id),
         perform: async (storage) =>
           this.#itemOf(
             await run(this.#resource.serviceOn(storage), viewer, id, request.body),
@@ -200,6 +217,7 @@ class ResourceHandlers<Service, Row, Id> {
         operation: this.#operation(verb),
         target: this.#resource.id.target(id),
         ...defined({ status }),
+        ...this.#current(request, id),
         perform: async (storage) => {
           await run(this.#resource.serviceOn(storage), viewer, id);
           return status === 204 ? null : SUCCESS;
@@ -212,6 +230,17 @@ class ResourceHandlers<Service, Row, Id> {
   #operation(verb: string): string {
     const { path, name = path.slice(path.lastIndexOf("/") + 1) } = this.#resource;
     return `${name}.${verb}`;
+  }
+
+  /** How a write reads the record before it changes it. */
+  #current(request: FastifyRequest, id: Id): Pick<Write<unknown>, "current"> {
+    const { get, serviceOn } = this.#resource;
+    if (get === undefined) {
+      return {};
+    }
+    const read = async (storage: Storage) =>
+      this.#itemOf(await get.run(serviceOn(storage), viewerOf(request), id), storage, request);
+    return { current: read };
   }
 
   #idOf({ params, query }: FastifyRequest): Id {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Scope } from "../../core/model/people/api-key.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
 import type { Storage } from "../../core/ports/stores/storage.ts";
+import type { EditedPart } from "../http/entity-tags.ts";
 import { requireId } from "../schemas/ids.ts";
 import type { ProblemStatus } from "../schemas/problem.ts";
 
@@ -33,6 +34,10 @@ export interface Resource<
   readonly item: z.ZodType;
   /** Maps records to `item`, all records of a list in one call. */
   items(rows: readonly Row[], context: ItemContext): Promise<readonly unknown[]> | readonly unknown[];
+  /** What of an item only callers change: the version that `If-Match` compares. */
+  readonly edited?: EditedPart;
+  /** No browser may keep an answer. */
+  readonly neverStored?: boolean;
   readonly list: Operation & {
     /** The member of the response that holds the records. */
     readonly member: string;

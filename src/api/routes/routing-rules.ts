@@ -13,6 +13,7 @@ import { requireEnvironment } from "../../core/team/records/environment-service.
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { limitsOf } from "../http/api-limits.ts";
+import { except } from "../http/entity-tags.ts";
 import { requireConfigBytes } from "../http/request-validation.ts";
 import { problems } from "../schemas/problem.ts";
 import {
@@ -74,6 +75,7 @@ export function routingRuleRoutes(
       }),
     item: RoutingRuleItem,
     items: (rows: readonly RoutingRule[]) => rows.map(routingRuleItem),
+    edited: except("created_by"),
     list: { ...LIST, run: (rules, { teamId }) => rules.list(teamId) },
     get: { ...GET, run: (rules, { teamId }, id) => rules.get(teamId, id) },
     create: {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { viewerOf } from "../auth/authentication.ts";
+import { signInMethodOf, viewerOf } from "../auth/authentication.ts";
 import { RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { RunState } from "../schemas/run-requests.ts";
@@ -68,7 +68,8 @@ const APPROVAL = {
   description:
     "`inputs_hash` says what the decision is about: the inputs of a run before its start, or one follow-up. If the " +
     "inputs have changed since, the response is a conflict. Allowed to administrators, and to principals that a policy " +
-    "allows to approve, except for their own words. Repeating the same decision is not an error; a different decision " +
+    "allows to approve, except for their own words. Who signed in to the pages with an account of the platform of a thread " +
+    "may decide what that account may decide in the thread. Repeating the same decision is not an error; a different decision " +
     "is a conflict.",
   tags: ["runs"],
   params: RunParams,
@@ -78,7 +79,7 @@ const APPROVAL = {
 
 /** The decisions of people about runs that wait for them. */
 export function runDecisionRoutes(
-  { runs }: Pick<ApiDeps, "runs">,
+  { runs, standing }: Pick<ApiDeps, "runs" | "standing">,
   idempotency: Idempotency,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -104,7 +105,10 @@ export function runDecisionRoutes(
         operation: "runs.approve",
         target: id,
         perform: async (extras) => ({
-          run: await runs.approve(id, viewerOf(request), decision, extras),
+          run: await runs.approve(id, viewerOf(request), decision, {
+            ...extras,
+            provenFrom: () => standing.find(id, viewerOf(request), signInMethodOf(request)),
+          }),
         }),
         answer: stateOf,
       });

@@ -1,27 +1,34 @@
 import type { FastifyRequest } from "fastify";
 import type { RunId } from "../../core/basics/ids.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
+import type { SignInMethod } from "../../core/model/people/sign-in.ts";
 import type { RequestOrigin } from "../../core/model/policies/request-origin.ts";
 import type { ListedRun, Run } from "../../core/model/runs/run.ts";
 import { type Deciders, waitsForDecision } from "../../core/requests/deciders.ts";
 import { findResult } from "../../core/requests/run-result.ts";
+import { findSubmittedPrompt } from "../../core/requests/submitted-prompt.ts";
 import { waitingFor } from "../../core/upkeep/waiting-for.ts";
 import type { ApiDeps } from "../api-deps.ts";
-import { viewerOf } from "../auth/authentication.ts";
+import { signInMethodOf, viewerOf } from "../auth/authentication.ts";
 import { sourceOf } from "../http/request-source.ts";
 import { type RunItem, type RunItemContext, runItemOf } from "../schemas/run-item.ts";
 
-type RunItemDeps = Pick<ApiDeps, "capacity" | "clock" | "principals" | "pullRequests" | "runs" | "storage">;
+type RunItemDeps = Pick<
+  ApiDeps,
+  "capacity" | "clock" | "principals" | "pullRequests" | "runs" | "standing" | "storage"
+>;
 type ContextOf = (run: ListedRun) => RunItemContext;
 
 /** Who reads, and from where. */
 export interface Reader {
   readonly viewer: Viewer;
   readonly from: RequestOrigin;
+  readonly signInMethod?: SignInMethod | undefined;
 }
 
 export function readerOf(request: FastifyRequest): Reader {
-  return { viewer: viewerOf(request), from: { source: sourceOf(request) } };
+  const signInMethod = signInMethodOf(request);
+  return { viewer: viewerOf(request), from: { source: sourceOf(request) }, signInMethod };
 }
 
 /** Converts the runs of a list to the format of the API, without the results, which can be long. */
@@ -34,12 +41,37 @@ export async function runItemsOf(
   return runs.map((run) => runItemOf(run, { ...contextOf(run), isList: true }));
 }
 
+/** One run is looked at, so the platform is asked about its pull request. A list would ask about all of its runs. */
 export async function runItem(deps: RunItemDeps, run: Run, reader: Reader): Promise<RunItem> {
-  const [contextOf, result] = await Promise.all([
+  deps.pullRequests.refresh(run);
+  const [contextOf, result, submittedPrompt] = await Promise.all([
     contextsOf(deps, [run], reader),
     findResult(deps.storage.runs, run),
+    findSubmittedPrompt(deps.storage.followUps, run),
   ]);
-  return runItemOf(run, { ...contextOf(run), result });
+  const context = contextOf(run);
+  const deciders = await decidersHere(deps, run, reader, context.deciders);
+  return runItemOf(run, { ...context, deciders, result, submittedPrompt });
+}
+
+/** A person may approve here what that person may approve in a thread of the run. The platform is asked about one run only. */
+async function decidersHere(
+  { principals, runs, standing }: RunItemDeps,
+  run: Run,
+  { signInMethod, viewer }: Reader,
+  known: Deciders | undefined,
+): Promise<Deciders | undefined> {
+  if (known === undefined || known.mayDecide || run.permission !== undefined) {
+    return known;
+  }
+  for (const from of await standing.find(run.id, viewer, signInMethod).catch(() => [])) {
+    const decidersOf = await runs.deciders(viewer, from, (teamId) => principals.listTeam(teamId));
+    const there = await decidersOf(run);
+    if (there.mayDecide) {
+      return there;
+    }
+  }
+  return known;
 }
 
 /** Reads the principals, the artifacts and the capacity for all runs at once. */
@@ -48,7 +80,7 @@ async function contextsOf(
   shown: readonly ListedRun[],
   reader: Reader,
 ): Promise<ContextOf> {
-  const { capacity, clock, principals, pullRequests, runs, storage } = deps;
+  const { capacity, clock, principals, runs, storage } = deps;
   const ids = shown.flatMap(({ creatorId, executorId = creatorId }) => [creatorId, executorId]);
   const people = await principals.getMany(new Set(ids));
   const idsWithArtifacts = shown
@@ -57,9 +89,6 @@ async function contextsOf(
   const artifactsByRun = Map.groupBy(await storage.files.artifactsOf(idsWithArtifacts), ({ runId }) => runId);
   const isQueued = shown.some(({ state }) => state === "QUEUED");
   const availabilityOf = isQueued ? await capacity.look() : () => undefined;
-  for (const run of shown) {
-    pullRequests.refresh(run);
-  }
   const decidersByRun = await readDeciders(deps, shown, reader);
   const now = clock.now();
   return (run) => ({

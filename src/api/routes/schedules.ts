@@ -8,6 +8,7 @@ import type { Environment } from "../../core/model/workspaces/environment.ts";
 import { ScheduleService } from "../../core/requests/schedules/schedule-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { limitsOf } from "../http/api-limits.ts";
+import { except } from "../http/entity-tags.ts";
 import { requireBytes, requireCharacters, requireConfigBytes } from "../http/request-validation.ts";
 import { runConfigOf } from "../schemas/run-config.ts";
 import {
@@ -76,6 +77,7 @@ export function scheduleRoutes(
     serviceOn: (storage) => new ScheduleService({ storage, clock, nextDue }),
     item: ScheduleItem,
     items: scheduleItems,
+    edited: except("created_by", "environment", "history", "last_spawn_error", "updated_by"),
     list: { ...LIST, run: (schedules, viewer) => schedules.list(viewer) },
     get: { ...GET, run: (schedules, viewer, id) => schedules.get(viewer, id) },
     create: {

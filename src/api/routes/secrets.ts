@@ -4,6 +4,7 @@ import type { Storage } from "../../core/ports/stores/storage.ts";
 import { type SecretKey, SecretService } from "../../core/team/records/secret-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
+import { only } from "../http/entity-tags.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListSecretsResponse,
@@ -19,6 +20,7 @@ import { resourceRoutes } from "./resource-routes.ts";
 
 const PATH = "/agent/secrets";
 const tags = ["environments"];
+const edited = only("updated_at");
 const writing = { scope: "settings:write", describedHeaders: ["Idempotency-Key"] } as const;
 
 const PUT = {
@@ -41,13 +43,15 @@ export function secretRoutes(
 ): FastifyPluginAsyncZod {
   const serviceOn = (stores: Storage) => new SecretService({ storage: stores, box, clock });
   const putRoute: FastifyPluginAsyncZod = async (app) => {
-    app.put(`${PATH}/:name`, { schema: PUT, config: writing }, async (request, reply) => {
+    app.put(`${PATH}/:name`, { schema: PUT, config: { ...writing, edited } }, async (request, reply) => {
       const { team = true, value } = request.body;
       const key = { name: request.params.name, isTeamOwned: team };
       return idempotency.writeOnce(request, reply, {
         operation: "secrets.put",
         target: key.name,
+        lock: `secrets ${secretId.target(key)}`,
         hidesBody: true,
+        current: async (stores) => secretItem(await serviceOn(stores).get(viewerOf(request), key)),
         perform: async (stores) => secretItem(await serviceOn(stores).put(viewerOf(request), key, value)),
       });
     });
@@ -60,6 +64,8 @@ export function secretRoutes(
     serviceOn,
     item: SecretItem,
     items: (rows: readonly Secret[]) => rows.map(secretItem),
+    edited,
+    neverStored: true,
     list: {
       operationId: "listSecrets",
       summary: "List secrets, without their values",

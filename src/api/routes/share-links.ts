@@ -16,6 +16,7 @@ import {
   shareLinkItem,
 } from "../schemas/share-link.ts";
 import { SUCCESS, Success } from "../schemas/success.ts";
+import { PageQuery, WHOLE } from "./collection-pages.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 type ShareLinkDeps = Pick<ApiDeps, "clock" | "hashKey" | "publicUrl" | "storage">;
@@ -31,6 +32,7 @@ const LIST = {
   summary: "List the share links of a run",
   tags,
   params: RunParams,
+  querystring: PageQuery,
   response: { 200: ListShareLinksResponse, ...problems(401, 403, 404, 503) },
 };
 const CREATE = {
@@ -59,9 +61,9 @@ export function shareLinkRoutes(deps: ShareLinkDeps, idempotency: Idempotency): 
   const { clock } = deps;
   const links = new ShareLinkService(deps);
   return async (app) => {
-    app.get(PATH, { schema: LIST, config: reading }, async (request) => {
+    app.get(PATH, { schema: LIST, config: { ...reading, collection: "share_links" } }, async (request) => {
       const shareLinks = await links.list(viewerOf(request), requireRunId(request.params.runId));
-      return { share_links: shareLinks.map(shareLinkItem) };
+      return { share_links: shareLinks.map(shareLinkItem), ...WHOLE };
     });
     app.post(PATH, { schema: CREATE, config: writing }, async (request, reply) => {
       const [maker, runId] = [holderOf(request), requireRunId(request.params.runId)];

@@ -7,6 +7,7 @@ import { holderOf, viewerOf } from "../auth/authentication.ts";
 import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import { ListSignInsResponse, signInItem } from "../schemas/sign-in.ts";
+import { PageQuery, WHOLE } from "./collection-pages.ts";
 import type { Idempotency } from "./idempotency.ts";
 
 type SignInRouteDeps = Pick<ApiDeps, "clock" | "storage">;
@@ -20,6 +21,7 @@ const LIST = {
   operationId: "listSignIns",
   summary: "List the sign-ins to the pages",
   tags,
+  querystring: PageQuery,
   response: { 200: ListSignInsResponse, ...problems(401, 503) },
 };
 const END = {
@@ -49,10 +51,15 @@ export function signInsRoutes(deps: SignInRouteDeps, idempotency: Idempotency): 
   const { clock } = deps;
   const signIns = new SignInService(deps);
   return async (app) => {
-    app.get("/agent/sign-ins", { schema: LIST, config: reading }, async (request) => {
-      const current = holderOf(request).signIn?.id;
-      return { sign_ins: (await signIns.list(viewerOf(request))).map((one) => signInItem(one, current)) };
-    });
+    app.get(
+      "/agent/sign-ins",
+      { schema: LIST, config: { ...reading, collection: "sign_ins" } },
+      async (request) => {
+        const current = holderOf(request).signIn?.id;
+        const open = await signIns.list(viewerOf(request));
+        return { sign_ins: open.map((one) => signInItem(one, current)), ...WHOLE };
+      },
+    );
     app.delete("/agent/sign-ins/:signInId", { schema: END, config: ending }, async (request, reply) => {
       const [viewer, id] = [viewerOf(request), requireId(request.params.signInId, "sign-in")];
       return idempotency.writeOnce(request, reply, {

@@ -5,21 +5,22 @@ import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { problems } from "../schemas/problem.ts";
 import { agentSkillOf, ListAgentsQuery, ListAgentsResponse } from "../schemas/skills.ts";
+import { PageQuery, WHOLE } from "./collection-pages.ts";
 
 const LIST = {
   operationId: "listAgents",
   summary: "List skills",
   tags: ["skills"],
-  querystring: ListAgentsQuery,
+  querystring: ListAgentsQuery.extend(PageQuery.shape),
   response: { 200: ListAgentsResponse, ...problems(400, 401, 404, 422, 503) },
 };
 
 export function skillRoutes({ skills }: Pick<ApiDeps, "skills">): FastifyPluginAsyncZod {
   const config = { scope: "runs:read" } as const;
   return async (app) => {
-    app.get("/agent", { schema: LIST, config }, async (request) => {
+    app.get("/agent", { schema: LIST, config: { ...config, collection: "agents" } }, async (request) => {
       const groups = await skills.list(viewerOf(request), queryOf(request.query));
-      return { agents: groups.map(agentSkillOf) };
+      return { agents: groups.map(agentSkillOf), ...WHOLE };
     });
   };
 }

@@ -3,6 +3,7 @@ import type { TeamId } from "../../core/basics/ids.ts";
 import type { Team } from "../../core/model/people/team.ts";
 import { TeamService } from "../../core/team/people/team-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
+import { only } from "../http/entity-tags.ts";
 import { ListTeamsResponse, TeamItem, TeamRequest, TeamUpdateRequest, teamItem } from "../schemas/team.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { uuidId } from "./resource.ts";
@@ -20,6 +21,7 @@ export function teamRoutes(
     serviceOn: (storage) => new TeamService({ storage, clock }),
     item: TeamItem,
     items: (teams: readonly Team[]) => teams.map(teamItem),
+    edited: only("name", "sharing"),
     list: {
       operationId: "listTeams",
       summary: "List teams",

@@ -7,8 +7,9 @@ import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import { attachmentHeader, Redirect, SignedLinks, SignedQuery } from "../auth/signed-links.ts";
 import { eventJson } from "../events/event-text.ts";
-import { RunParams, requireRunId } from "../schemas/ids.ts";
+import { ConversationParams, RunParams, requireRunId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
+import { findContinued } from "./conversations.ts";
 
 type TranscriptDeps = Pick<ApiDeps, "clock" | "runs" | "sessionSecret">;
 
@@ -18,6 +19,13 @@ const LINK = {
   tags: ["runs"],
   params: RunParams,
   response: { 302: Redirect, ...problems(401, 404, 503) },
+};
+const OF_CONVERSATION = {
+  ...LINK,
+  operationId: "getConversationTranscript",
+  summary: "Download the raw event log of the newest run of a conversation",
+  tags: ["conversations"],
+  params: ConversationParams,
 };
 const FILE = {
   operationId: "downloadRunTranscript",
@@ -38,10 +46,15 @@ export function transcriptRoutes(deps: TranscriptDeps): FastifyPluginAsyncZod {
   const links = new SignedLinks(deps, "transcript");
   const config = { scope: "runs:read" } as const;
   return async (app) => {
+    const linkTo = ({ id: runId, teamId }: Run) => links.sign(`${app.prefix}${FILE_PATH}`, { runId, teamId });
     app.get("/agent/runs/:runId/transcript", { schema: LINK, config }, async (request, reply) => {
       const run = await runs.get({ id: requireRunId(request.params.runId) }, viewerOf(request));
-      const { id: runId, teamId } = run;
-      return reply.redirect(links.sign(`${app.prefix}${FILE_PATH}`, { runId, teamId }), 302);
+      return reply.redirect(linkTo(run), 302);
+    });
+    const path = "/agent/conversations/:conversationId/transcript";
+    app.get(path, { schema: OF_CONVERSATION, config }, async (request, reply) => {
+      const run = await findContinued(deps, request.params.conversationId, viewerOf(request));
+      return reply.redirect(linkTo(run), 302);
     });
     const file = { schema: FILE, config: { public: true }, exposeHeadRoute: false } as const;
     app.get(FILE_PATH, file, async (request, reply) => {

@@ -7,6 +7,7 @@ import { WebhookDeliveries } from "../../core/team/webhooks/webhook-deliveries.t
 import type { ApiDeps } from "../api-deps.ts";
 import { principalOf } from "../auth/authentication.ts";
 import { SignedCursors } from "../http/cursors.ts";
+import { except } from "../http/entity-tags.ts";
 import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {
@@ -101,7 +102,7 @@ function historyRoutes(deps: DeliveryDeps): FastifyPluginAsyncZod {
       const rows = await deliveries.list(principalOf(request).teamId, query);
       return pageOf(rows, limit, (last) => cursors.encode(last, listing));
     });
-    app.get(ONE, { schema: GET, config: reading }, async (request) => {
+    app.get(ONE, { schema: GET, config: { ...reading, edited: except() } }, async (request) => {
       const endpointId = requireId(request.params.webhookId, "webhook");
       const id = requireId(request.params.deliveryId, "delivery");
       const { teamId } = principalOf(request);

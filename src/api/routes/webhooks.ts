@@ -9,6 +9,7 @@ import {
 } from "../../core/team/webhooks/webhook-service.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { principalOf } from "../auth/authentication.ts";
+import type { EditedPart } from "../http/entity-tags.ts";
 import { requireId } from "../schemas/ids.ts";
 import { problems } from "../schemas/problem.ts";
 import {
@@ -63,6 +64,7 @@ export function webhookRoutes(deps: WebhookDeps, idempotency: Idempotency): Fast
     serviceOn: (storage) => ({ storage, service: serviceOn(deps, storage) }),
     item: Webhook,
     items: (endpoints: readonly WebhookEndpoint[]) => endpoints.map((each) => webhookOf(each, clock.now())),
+    edited,
     list: {
       operationId: "listWebhooks",
       summary: "List webhooks",
@@ -92,6 +94,14 @@ export function webhookRoutes(deps: WebhookDeps, idempotency: Idempotency): Fast
     await app.register(revealRoutes(deps, idempotency));
   };
 }
+
+/** A webhook that the server has switched off counts as enabled, because no caller has changed it. */
+const edited: EditedPart = ({ description, disabled_reason, enabled, events, url }) => [
+  url,
+  description ?? null,
+  events,
+  enabled === true || disabled_reason !== undefined,
+];
 
 function serviceOn(
   { clock, secrets: box, webhookClient: client }: WebhookDeps,

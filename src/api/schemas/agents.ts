@@ -2,10 +2,12 @@ import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { AgentModel, CatalogueEntry } from "../../core/ports/agent-catalogue.ts";
 
+const PROVIDERS = ["OPENAI", "ANTHROPIC", "GOOGLE", "UNKNOWN"] as const;
+
 const MODEL_EXAMPLE = {
   id: "demo",
   display_name: "No model",
-  provider: "Errand",
+  provider: "UNKNOWN" as const,
   vision_supported: true,
   description: "What the demo agent does is written in its program.",
 };
@@ -27,7 +29,7 @@ const Model = z
   .object({
     id: z.string().describe("`config.model_id` or `config.harness.model_id` of a run."),
     display_name: z.string().describe("The name shown to people."),
-    provider: z.string().describe("The provider of the model."),
+    provider: z.enum(PROVIDERS).describe("The provider of the model. `UNKNOWN`: any other."),
     vision_supported: z.boolean().describe("Whether the model accepts images."),
     description: z.string().optional().describe("What the model is good at."),
   })
@@ -107,7 +109,7 @@ function modelJson({ id, displayName, provider, seesImages, description }: Agent
   return {
     id,
     display_name: displayName,
-    provider,
+    provider: PROVIDERS.find((each) => each === provider.toUpperCase()) ?? "UNKNOWN",
     vision_supported: seesImages,
     ...defined({ description }),
   };

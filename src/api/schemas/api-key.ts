@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { type ApiKey, SCOPES } from "../../core/model/people/api-key.ts";
 import type { IssuedKey } from "../../core/team/keys/key-service.ts";
+import { PageInfo } from "./page-info.ts";
 import { Timestamp, TimestampInput, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 100;
@@ -65,11 +66,12 @@ export const ListKeysResponse = z
     keys: z
       .array(KeyItem)
       .describe("The newest key comes first. Revoked keys are included, and expired ones for 30 days."),
+    page_info: PageInfo,
   })
   .meta({
     id: "ListKeysResponse",
     description: "An administrator gets all keys of the team, others get their own.",
-    examples: [{ keys: [EXAMPLE] }],
+    examples: [{ keys: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 export const RevokedKeys = z

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { PullRequestStatus } from "../../core/model/repositories/pull-request-status.ts";
 import type { Artifact, ArtifactType } from "../../core/model/workspaces/artifact.ts";
 import { Timestamp } from "./text.ts";
 
@@ -39,7 +40,15 @@ export const ArtifactItem = z
     ),
     typed(
       "PULL_REQUEST",
-      z.object({ url: PageUrl, branch: z.string().describe("The branch that the pull request merges.") }),
+      z.object({
+        url: PageUrl,
+        branch: z.string().describe("The branch that the pull request merges."),
+        status: z
+          .enum(["open", "draft", "merged", "closed", "unknown"])
+          .describe(
+            "What the platform last said. `unknown`: it has not been asked, or another one is newer.",
+          ),
+      }),
     ),
     typed("PLAN", z.object({ document_uid: z.string().describe("The plan's id."), title: Title })),
     typed("SCREENSHOT", z.object({ artifact_uid: ArtifactUid, mime_type: MimeType })),
@@ -71,7 +80,10 @@ export const ArtifactItem = z
   });
 export type ArtifactItem = z.output<typeof ArtifactItem>;
 
-export function artifactItemOf({ id, body, file, createdAt }: Artifact): ArtifactItem {
+export function artifactItemOf(
+  { id, body, file, createdAt }: Artifact,
+  pullRequest?: PullRequestStatus,
+): ArtifactItem {
   const created_at = createdAt.toISOString();
   switch (body.type) {
     case "FILE": {
@@ -80,8 +92,10 @@ export function artifactItemOf({ id, body, file, createdAt }: Artifact): Artifac
       const data = { artifact_uid: id, filepath, filename, mime_type, ...size };
       return { artifact_type: body.type, created_at, data };
     }
-    case "PULL_REQUEST":
-      return { artifact_type: body.type, created_at, data: { url: body.url, branch: body.branch } };
+    case "PULL_REQUEST": {
+      const status = pullRequest?.url === body.url ? pullRequest.state : "unknown";
+      return { artifact_type: body.type, created_at, data: { url: body.url, branch: body.branch, status } };
+    }
     case "PLAN":
       return {
         artifact_type: body.type,

@@ -34,7 +34,12 @@ const ActionResultBlock = z
     category: Category,
     name: Name,
     state: z.enum(ACTION_STATES).describe("`denied`: a person or a policy refused the action."),
-    output: z.unknown().describe("The output so far. Long texts are cut."),
+    output: z
+      .record(z.string(), z.unknown())
+      .describe(
+        "The output so far: `text`, and `content` with all parts if some are no text, such as changes of files. Or " +
+          "the agent's own object, or `value` with any other value. Empty if there is none. Long texts are cut.",
+      ),
   })
   .meta({ id: "ActionResultBlock", description: "The result of an action, so far." });
 const EventBlock = z
@@ -142,8 +147,9 @@ function blockOf(block: Block): z.output<typeof ContentBlock> {
     case "action":
       return block;
     case "action_result": {
-      const { actionId, isContent, output, ...rest } = block;
-      return { ...rest, action_id: actionId, output: isContent === true ? withApiNames(output) : output };
+      const { actionId, output, parts, ...rest } = block;
+      const all = parts === undefined ? output : { ...output, content: withApiNames(parts) };
+      return { ...rest, action_id: actionId, output: all };
     }
     case "event":
       return { ...block, data: withApiNames(block.data) };

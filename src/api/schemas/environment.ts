@@ -3,6 +3,7 @@ import { defined } from "../../core/basics/defined.ts";
 import { PULL_REQUEST_SETTINGS } from "../../core/model/repositories/pull-request-setting.ts";
 import { type EnvironmentConfig, NETWORK_ACCESSES } from "../../core/model/workspaces/environment.ts";
 import { ENVIRONMENT_SORTS } from "../../core/team/records/environment-service.ts";
+import { PageInfo } from "./page-info.ts";
 import { RunCreatorInfo } from "./run-creator.ts";
 import { Scope } from "./run-item.ts";
 import { RunState } from "./run-requests.ts";
@@ -44,10 +45,13 @@ const REPOSITORIES_MAX = 100;
 const COMMANDS_MAX = 100;
 const COMMAND_LENGTH = 4_096;
 
-/** The names that repository hosts allow, without `..`. */
+/** The names that repository hosts allow, without `.` and `..`. Generated clients in Go and Python know no look-ahead. */
 const RepositoryWord = z
   .string()
-  .regex(/^(?!\.{1,2}$)[\w.-]{1,100}$/, "must be 1 to 100 letters, digits, `.`, `_` and `-`");
+  .regex(
+    /^(?:[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}|\.[A-Za-z0-9_-][A-Za-z0-9_.-]{0,98}|\.\.[A-Za-z0-9_.-]{1,98})$/,
+    "must be 1 to 100 letters, digits, `.`, `_` and `-`",
+  );
 
 const Repository = z.object({
   owner: RepositoryWord.describe("The owner of the repository."),
@@ -161,11 +165,14 @@ export const EnvironmentItem = z
 export type EnvironmentItem = z.output<typeof EnvironmentItem>;
 
 export const ListEnvironmentsResponse = z
-  .object({ environments: z.array(EnvironmentItem).describe("In the order of `sort_by`.") })
+  .object({
+    environments: z.array(EnvironmentItem).describe("In the order of `sort_by`."),
+    page_info: PageInfo,
+  })
   .meta({
     id: "ListEnvironmentsResponse",
     description: "The environments that you can use.",
-    examples: [{ environments: [ENVIRONMENT_EXAMPLE] }],
+    examples: [{ environments: [ENVIRONMENT_EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentConfig {

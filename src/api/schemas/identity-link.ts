@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { IdentityLink } from "../../core/model/people/identity.ts";
+import { PageInfo } from "./page-info.ts";
 import { Timestamp } from "./text.ts";
 
 const SUBJECT_LENGTH = 300;
@@ -28,11 +29,11 @@ export const IdentityLinkItem = z
 export type IdentityLinkItem = z.output<typeof IdentityLinkItem>;
 
 export const ListIdentityLinksResponse = z
-  .object({ links: z.array(IdentityLinkItem).describe("The oldest link comes first.") })
+  .object({ links: z.array(IdentityLinkItem).describe("The oldest link comes first."), page_info: PageInfo })
   .meta({
     id: "ListIdentityLinksResponse",
     description: "The external accounts of the team's principals.",
-    examples: [{ links: [EXAMPLE] }],
+    examples: [{ links: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 export const LinkIdentityRequest = z

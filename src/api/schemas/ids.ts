@@ -15,6 +15,7 @@ export function requireId<Id extends string = string>(text: string, noun: string
 }
 
 export const RunParams = z.object({ runId: z.string().describe("A UUID.") });
+export const ConversationParams = z.object({ conversationId: z.string().describe("A UUID.") });
 
 export function requireRunId(text: string): RunId {
   return requireId(text, "run");

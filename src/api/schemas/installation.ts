@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { Installation } from "../../core/model/people/installation.ts";
+import { PageInfo } from "./page-info.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 200;
@@ -78,12 +79,13 @@ export const ListInstallationsResponse = z
       .describe(
         "For operators: workspaces that write to the server and are not connected, the newest first.",
       ),
+    page_info: PageInfo,
   })
   .meta({
     id: "ListInstallationsResponse",
     description:
       "The installations of the team, and after them those that are offered to it; for operators, of all teams.",
-    examples: [{ installations: [EXAMPLE], unconnected: [UNCONNECTED] }],
+    examples: [{ installations: [EXAMPLE], unconnected: [UNCONNECTED], page_info: { has_next_page: false } }],
   });
 
 export const UpdateInstallationRequest = z

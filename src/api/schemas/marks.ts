@@ -27,6 +27,7 @@ const CLEARABLE = new WeakSet<z.core.$ZodType>();
 
 /**
  * Marks a member whose empty text means something: it removes the value. Elsewhere an empty member counts as absent.
+ * Also marks an object none of whose members may be left out by being empty.
  * Must be called last, because other methods of the schema return a copy.
  */
 export function clearable<Schema extends z.ZodType>(schema: Schema): Schema {

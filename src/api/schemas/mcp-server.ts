@@ -3,6 +3,7 @@ import { defined } from "../../core/basics/defined.ts";
 import type { McpServerConfig as Config } from "../../core/model/runs/run.ts";
 import { type McpServer, REDACTED } from "../../core/model/secrets/mcp-server.ts";
 import type { McpServerEdit } from "../../core/team/records/mcp-server-service.ts";
+import { PageInfo } from "./page-info.ts";
 import { McpServerConfig } from "./run-config.ts";
 import { Timestamp, textOfBytes, textOfCharacters } from "./text.ts";
 
@@ -37,11 +38,11 @@ export const McpServerItem = z
 export type McpServerItem = z.output<typeof McpServerItem>;
 
 export const ListMcpServersResponse = z
-  .object({ mcp_servers: z.array(McpServerItem).describe("In alphabetical order.") })
+  .object({ mcp_servers: z.array(McpServerItem).describe("In alphabetical order."), page_info: PageInfo })
   .meta({
     id: "ListMcpServersResponse",
     description: "The MCP servers of the team.",
-    examples: [{ mcp_servers: [EXAMPLE] }],
+    examples: [{ mcp_servers: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 export const McpServerRequest = z

@@ -4,6 +4,7 @@ import { withRedactedValues } from "../../core/model/secrets/sealed-values.ts";
 import { problemOfName } from "../../core/model/secrets/secret.ts";
 import type { KnownAgent, NamedAgentEdit } from "../../core/team/records/named-agent-service.ts";
 import { clearable, withoutEffect } from "./marks.ts";
+import { PageInfo } from "./page-info.ts";
 import { Harness, McpServers, SkillSpec } from "./run-config.ts";
 import { Timestamp, textOfBytes, textOfCharacters } from "./text.ts";
 
@@ -130,11 +131,11 @@ export const NamedAgentItem = z
 export type NamedAgentItem = z.output<typeof NamedAgentItem>;
 
 export const ListNamedAgentsResponse = z
-  .object({ agents: z.array(NamedAgentItem).describe("The oldest agent comes first.") })
+  .object({ agents: z.array(NamedAgentItem).describe("The oldest agent comes first."), page_info: PageInfo })
   .meta({
     id: "ListNamedAgentsResponse",
     description: "All named agents of the team.",
-    examples: [{ agents: [EXAMPLE] }],
+    examples: [{ agents: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 /** The members of a configuration by the names of an agent's members. */

@@ -50,6 +50,9 @@ export const NoticeItem = z
     attempts: z.int().describe("The number of attempts to deliver it."),
     created_at: Timestamp.describe("When the notice was stored."),
     delivered_at: Timestamp.optional().describe("When it was delivered."),
+    held_until: Timestamp.optional().describe(
+      "Present while the platform's limits hold it back: when it is sent.",
+    ),
     error: z.string().optional().describe("Why the last attempt failed."),
     permalink: z.url().optional().describe("The address of the message in the thread."),
   })
@@ -70,7 +73,7 @@ export const ListNoticesResponse = z
 export type ListNoticesResponse = z.output<typeof ListNoticesResponse>;
 
 export function noticeItem(notice: LoggedNotice): NoticeItem {
-  const { deliveredAt, error, permalink, runId } = notice;
+  const { deliveredAt, error, heldUntil, permalink, runId } = notice;
   return defined({
     id: notice.id,
     run_id: runId,
@@ -80,6 +83,7 @@ export function noticeItem(notice: LoggedNotice): NoticeItem {
     attempts: notice.attempts,
     created_at: notice.createdAt.toISOString(),
     delivered_at: deliveredAt?.toISOString(),
+    held_until: heldUntil?.toISOString(),
     error,
     permalink,
   });

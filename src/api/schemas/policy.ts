@@ -9,10 +9,12 @@ import {
   POLICY_ACTIONS,
   POLICY_EFFECTS,
   type Policy,
+  REFUSAL_SIGNS,
   RELATIONS,
   REQUEST_KINDS,
   ROLES,
 } from "../../core/model/policies/policy.ts";
+import { PageInfo } from "./page-info.ts";
 import {
   MatchedText,
   oneOf,
@@ -77,11 +79,20 @@ const PolicyRequestKind = z
   .describe(
     "How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. " +
       "`description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. " +
+      "`review_requested`: a person asks the account of the bot for a review. " +
       "`label`: a person puts the label of the bot on an issue or pull request. " +
       "Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), " +
-      "`failing_checks` and `merge_conflict` (of such a pull request).",
+      "`failing_checks` and `merge_conflict` (of such a pull request), `pull_request_opened` (which is reviewed only if " +
+      "a policy that allows it names this kind) and `new_commits` (of a pull request that is reviewed).",
   );
 const PolicyRelation = z.enum(RELATIONS);
+const PolicyRefusal = z
+  .enum(REFUSAL_SIGNS)
+  .describe(
+    "How a message that the policy refuses is answered in its thread: by a comment with the reason, by a reaction, or " +
+      "not at all. The inbox has the reason in each case. Default: as the file of the repository says, otherwise by a " +
+      "comment. Calls of the API always get the reason.",
+  );
 
 const URL_LENGTH = 1_000;
 const WorkflowMatch = z
@@ -192,6 +203,11 @@ export const PolicyRequest = z
     reason: textOfCharacters(REASON_LENGTH)
       .optional()
       .describe("Shown to callers that are refused or must wait."),
+    refusal: PolicyRefusal.optional(),
+  })
+  .refine(({ effect, refusal }) => refusal === undefined || effect === "deny", {
+    path: ["refusal"],
+    message: "needs the effect deny",
   })
   .refine(isAboutWords, {
     path: ["match", "actions"],
@@ -210,6 +226,7 @@ export const PolicyItem = z
     effect: PolicyEffect,
     match: PolicyMatch,
     reason: z.string().optional().describe("Shown to callers that are refused or must wait."),
+    refusal: PolicyRefusal.optional(),
     builtin: z
       .literal(true)
       .optional()
@@ -228,11 +245,11 @@ export const PolicyItem = z
 export type PolicyItem = z.output<typeof PolicyItem>;
 
 export const ListPoliciesResponse = z
-  .object({ policies: z.array(PolicyItem).describe("In the order of evaluation.") })
+  .object({ policies: z.array(PolicyItem).describe("In the order of evaluation."), page_info: PageInfo })
   .meta({
     id: "ListPoliciesResponse",
     description: "All policies of the team, including disabled ones, and the built-in ones after them.",
-    examples: [{ policies: [EXAMPLE] }],
+    examples: [{ policies: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 export const EvaluatePolicyRequest = z
@@ -285,15 +302,13 @@ export const PolicyVerdict = z
 type PolicyVerdict = z.output<typeof PolicyVerdict>;
 
 export function policyEditOf(request: PolicyRequest) {
-  const { effect, match = {}, reason } = request;
-  const reasonMember = reason === undefined ? {} : { reason };
-  return { ...ruleEditOf(request), effect, match: matchOf(match), ...reasonMember };
+  const { effect, match = {}, reason, refusal } = request;
+  return { ...ruleEditOf(request), effect, match: matchOf(match), ...defined({ reason, refusal }) };
 }
 
 export function policyItem(policy: Policy): PolicyItem {
-  const { builtin, effect, match, reason } = policy;
-  const reasonMember = reason === undefined ? {} : { reason };
-  const item = { effect, match: matchItem(match), ...reasonMember };
+  const { builtin, effect, match, reason, refusal } = policy;
+  const item = { effect, match: matchItem(match), ...defined({ reason, refusal }) };
   const { created_by, ...rule } = ruleItem(policy);
   return builtin === true ? { ...rule, ...item, builtin } : { ...rule, created_by, ...item };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { PRINCIPAL_TYPES, type Principal, type Viewer } from "../../core/model/people/principal.ts";
+import { PageInfo } from "./page-info.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 200;
@@ -42,11 +43,12 @@ export const ListPrincipalsResponse = z
     principals: z
       .array(PrincipalItem)
       .describe("The oldest principal comes first. Disabled principals are included."),
+    page_info: PageInfo,
   })
   .meta({
     id: "ListPrincipalsResponse",
     description: "All principals of the team.",
-    examples: [{ principals: [EXAMPLE] }],
+    examples: [{ principals: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 const DisplayName = textOfCharacters(NAME_LENGTH);

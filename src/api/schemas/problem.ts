@@ -12,15 +12,19 @@ const EXAMPLE = {
   trace_id: "4f1c9a52-6f0e-4b7a-9a83-0d5c2e7b1a64",
   code: "invalid_request",
   remedy: "Change what `issues` or `detail` names and send the request again.",
-  issues: [{ path: "title", message: "must have at most 300 characters" }],
+  issues: [{ path: "title", message: "must have at most 300 characters", pointer: "/title" }],
 };
 
 const Issue = z.object({
   path: z.string().describe("The path of the member, separated by dots."),
   message: z.string().describe("The requirement that is not met."),
+  pointer: z
+    .string()
+    .optional()
+    .describe("For a member of the body: its JSON Pointer (RFC 6901), such as `/config/harness/type`."),
 });
 
-const ProblemDetails = z
+export const ProblemDetails = z
   .object({
     type: z.string().describe("A URI whose last segment is the code."),
     title: z.string().describe("The meaning of the code."),
@@ -43,6 +47,14 @@ const ProblemDetails = z
     provider: z.string().optional().describe("The provider of the model or service, if known."),
     integration_name: z.string().optional().describe("The name of the integration, if there is one."),
     setup_url: z.string().optional().describe("Where to set up what is missing, if there is such a page."),
+    current_etag: z
+      .string()
+      .optional()
+      .describe("For a failed If-Match: the ETag of the resource as it is now."),
+    matching_runs: z
+      .int()
+      .optional()
+      .describe("For a cancellation by filter that expected another number: how many runs match."),
   })
   .meta({ id: "Error", description: "Every error, as `application/problem+json`.", examples: [EXAMPLE] });
 
@@ -52,6 +64,7 @@ const DESCRIPTIONS = {
   403: "The key or its principal is not allowed to do this.",
   404: "The resource does not exist or is not visible to this caller.",
   409: "The same request is still in progress, or the resource was changed at the same time.",
+  412: "The resource is not the version that If-Match names.",
   413: "The body is too large.",
   415: "The body is not JSON.",
   422: "The operation is not available here, or the Idempotency-Key was used with another request.",

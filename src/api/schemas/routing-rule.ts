@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { RoutingRule } from "../../core/model/defaults/request-defaults.ts";
 import { withRedactedValues } from "../../core/model/secrets/sealed-values.ts";
 import type { ConsideredRule, RoutedConfig, Routing } from "../../core/requests/routing/route-request.ts";
+import { PageInfo } from "./page-info.ts";
 import {
   MatchedText,
   oneOf,
@@ -83,11 +84,14 @@ export const RoutingRuleItem = z
 export type RoutingRuleItem = z.output<typeof RoutingRuleItem>;
 
 export const ListRoutingRulesResponse = z
-  .object({ routing_rules: z.array(RoutingRuleItem).describe("In the order of evaluation.") })
+  .object({
+    routing_rules: z.array(RoutingRuleItem).describe("In the order of evaluation."),
+    page_info: PageInfo,
+  })
   .meta({
     id: "ListRoutingRulesResponse",
     description: "All routing rules of the team, including disabled ones.",
-    examples: [{ routing_rules: [EXAMPLE] }],
+    examples: [{ routing_rules: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 export const EvaluateRoutingRequest = z

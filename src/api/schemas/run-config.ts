@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { SHARE_ACCESSES } from "../../core/model/people/share-link.ts";
 import { PULL_REQUEST_SETTINGS } from "../../core/model/repositories/pull-request-setting.ts";
+import { outputSchemaProblem } from "../../core/model/runs/output-schema.ts";
 import type { RunConfig } from "../../core/model/runs/run.ts";
 import { skillSpecProblem } from "../../core/model/skills/skill-spec.ts";
 import { ONE_OF, withoutEffect } from "./marks.ts";
@@ -147,6 +148,13 @@ export const SkillSpec = z.string().superRefine((text, context) => {
   }
 });
 
+const OutputSchema = z.record(z.string(), z.unknown()).superRefine((schema, context) => {
+  const problem = outputSchemaProblem(schema);
+  if (problem !== undefined) {
+    context.addIssue({ code: "custom", path: [...problem.path], message: problem.message });
+  }
+});
+
 /** The harness has a model of its own. */
 function isOtherModel({ harness, model_id }: Members): boolean {
   const own: unknown = Object(harness).model_id;
@@ -203,10 +211,10 @@ export const AmbientAgentConfig = z
       .describe("Only workers with this name may execute the run, even if it has to wait for one."),
     idle_timeout_minutes: z
       .int()
-      .min(1)
+      .min(0)
       .max(IDLE_MINUTES_MAX)
       .optional()
-      .describe("How long an agent that waits for a person is kept running."),
+      .describe("How long an agent that waits for a person is kept running. 0: not at all."),
     harness: Harness.optional().describe("The agent that does the work."),
     session_sharing: withoutEffect(
       z
@@ -266,6 +274,11 @@ export const AmbientAgentConfig = z
           "each repository of the environment. Default: `pull_request` of the environment, otherwise `off`, except " +
           "for requests of people in chats.",
       ),
+    output_schema: OutputSchema.optional().describe(
+      "A JSON Schema (2020-12, at most 64 KiB) for the answer of each turn. The agent is told to end its answer with a " +
+        "matching JSON value, which `result.data` of the run contains. If it does not match, the agent may repair it " +
+        "once in the same turn; after that the run is FAILED with `invalid_request` and the problems. `$ref` must begin with `#`.",
+    ),
   })
   .meta({
     id: "AmbientAgentConfig",

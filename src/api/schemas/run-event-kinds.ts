@@ -220,6 +220,7 @@ export const RUN_EVENT_KINDS: Kinds = {
     members: {
       stop_reason: text("The agent's reason; `end_turn` if it finished normally."),
       answer: text("The agent's final answer. May be empty."),
+      data: z.unknown().optional().describe("The part of the answer that `output_schema` asks for."),
       usage: TokenUsage,
     },
   },

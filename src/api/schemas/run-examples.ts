@@ -22,12 +22,14 @@ export const RUN_RESPONSE_EXAMPLE = { run_id: RUN_ID, task_id: RUN_ID, state: "Q
 
 export const RUN_ITEM_EXAMPLE = {
   ...RUN_RESPONSE_EXAMPLE,
+  root_run_id: RUN_ID,
   title: RUN_REQUEST_EXAMPLE.title,
   prompt: RUN_REQUEST_EXAMPLE.prompt,
   state: "SUCCEEDED",
   created_at: "2026-03-01T09:00:00.000Z",
   updated_at: "2026-03-01T09:04:31.250Z",
   started_at: "2026-03-01T09:00:00.410Z",
+  finished_at: "2026-03-01T09:04:31.250Z",
   run_time: "PT270.84S",
   is_sandbox_running: false,
   source: "API",

@@ -111,6 +111,10 @@ const RunResultItem = z
     text: z.string().describe("The answer, at most 64 KiB of UTF-8."),
     turn: z.int().describe("The number of the turn."),
     truncated: z.boolean().optional().describe("true: the answer is longer. The transcript has more of it."),
+    data: z
+      .unknown()
+      .optional()
+      .describe("The JSON value in the answer. Present if the run has an `output_schema`, which it matches."),
   })
   .meta({
     id: "RunResult",
@@ -122,6 +126,9 @@ export const RunItem = z
   .object({
     run_id: z.uuid().describe("The run's id."),
     task_id: z.uuid().describe("The same as `run_id`."),
+    root_run_id: z
+      .uuid()
+      .describe("The run at the top of its ancestors. The run itself if it has no parent."),
     title: z.string().describe("The title of the request, or the beginning of the prompt."),
     prompt: z.string().describe("The prompt of the request."),
     state: RunState,
@@ -140,6 +147,13 @@ export const RunItem = z
     started_at: Timestamp.nullable()
       .optional()
       .describe("When the agent first received the prompt. null before that."),
+    finished_at: Timestamp.nullable().optional().describe("When the run ended. null while it has not ended."),
+    submitted_prompt: z
+      .string()
+      .optional()
+      .describe(
+        "The prompt and the follow-ups that came before the run started, with blank lines between. Absent in lists.",
+      ),
     run_time: z
       .string()
       .optional()
@@ -191,7 +205,7 @@ export const RunItem = z
       .describe(
         "The verified origin of the run. `config_layers` names the source of each member of `agent_config`: " +
           "`request` (also for a skill that `skill` names), `agent` (the named agent), `conversation` (taken from the run that this run " +
-          "continues), `routing_rule`, `skill` (a name that the skill defines), or `default`. A retry keeps `routing` " +
+          "continues), `repository_file` (a file in the repository of the request), `routing_rule`, `skill` (a name that the skill defines), or `default`. A retry keeps `routing` " +
           "and `config_layers` of the run that it repeats.",
       ),
   })
@@ -216,11 +230,12 @@ export interface RunItemContext {
   readonly isList?: boolean;
   readonly result?: RunResult | undefined;
   readonly sessionLink: string;
+  readonly submittedPrompt?: string;
   readonly artifacts: readonly Artifact[];
   readonly now: Date;
 }
 
-/** Converts a run to the format of the API. Absent optional members are left out; only `started_at` may be null. */
+/** Converts a run to the format of the API. Absent optional members are left out; only `started_at` and `finished_at` may be null. */
 export function runItemOf(run: ListedRun, context: RunItemContext): RunItem {
   const {
     artifacts,
@@ -231,11 +246,13 @@ export function runItemOf(run: ListedRun, context: RunItemContext): RunItem {
     now,
     result,
     sessionLink,
+    submittedPrompt,
     waitingFor,
   } = context;
   return {
     run_id: run.id,
     task_id: run.id,
+    root_run_id: run.ancestorIds.at(-1) ?? run.id,
     title: run.title,
     prompt: run.prompt,
     state: run.state,
@@ -247,6 +264,7 @@ export function runItemOf(run: ListedRun, context: RunItemContext): RunItem {
     executor: creatorInfo(run.executorId ?? run.creatorId, executor),
     agent: agentOf(run),
     started_at: run.startedAt?.toISOString() ?? null,
+    finished_at: run.endedAt?.toISOString() ?? null,
     session_id: run.sessionId,
     session_link: sessionLink,
     conversation_id: run.conversationId,
@@ -255,7 +273,11 @@ export function runItemOf(run: ListedRun, context: RunItemContext): RunItem {
     // Workers execute all runs, wherever the request came from.
     execution_location: "REMOTE",
     ...defined({
-      artifacts: artifacts.length === 0 ? undefined : artifacts.map(artifactItemOf),
+      submitted_prompt: submittedPrompt,
+      artifacts:
+        artifacts.length === 0
+          ? undefined
+          : artifacts.map((artifact) => artifactItemOf(artifact, run.pullRequestStatus)),
       waiting_for: waitingFor === undefined ? undefined : waitingForItem(waitingFor, deciders),
     }),
     ...pullRequestStatusOf(run, isList),
@@ -292,8 +314,8 @@ function agentOf({ agent, agentVersion, config }: ListedRun): RunItem["agent"] {
   return defined({ name: agent, version: agentVersion, model_id: modelId });
 }
 
-function resultItem({ isTruncated, text, turn }: RunResult): RunItem["result"] {
-  return defined({ text, turn, truncated: isTruncated ? true : undefined });
+function resultItem({ data, isTruncated, text, turn }: RunResult): RunItem["result"] {
+  return defined({ text, turn, truncated: isTruncated ? true : undefined, data });
 }
 
 function optionalMembers(run: ListedRun, now: Date): Partial<RunItem> {

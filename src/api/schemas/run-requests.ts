@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { FOLLOW_UP_DELIVERIES, RUN_MODES } from "../../core/model/runs/run.ts";
 import { RUN_STATES } from "../../core/model/runs/states.ts";
+import { FOLLOW_UP_OUTCOMES } from "../../core/runs/decide-follow-up.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
 import { withoutEffect } from "./marks.ts";
 import { AmbientAgentConfig, checkSkills, SkillSpec } from "./run-config.ts";
@@ -14,7 +15,8 @@ const METADATA_PAIRS = 20;
 const METADATA_VALUE_BYTES = 256;
 const FILES_MAX = 5;
 const FILE_NAME_LENGTH = 255;
-const MIME_TYPE = /^[A-Za-z0-9][\w!#$&^.+-]{0,126}\/[A-Za-z0-9][\w!#$&^.+-]{0,126}(\s*;|$)/;
+const MIME_TYPE =
+  /^[A-Za-z0-9][A-Za-z0-9_!#$&^.+-]{0,126}\/[A-Za-z0-9][A-Za-z0-9_!#$&^.+-]{0,126}([ \t]*;|$)/;
 
 export const RunState = z.enum(RUN_STATES).meta({
   id: "RunState",
@@ -198,9 +200,45 @@ export const FollowupMessage = z
   .refine((text) => text.trim() !== "", "must not be empty")
   .describe("The text of the follow-up.");
 
+const FOLLOW_UP_FILES_MAX = 25;
+
+/** Clients of another server may name a file that they have uploaded before, by a call that this server does not have. */
+const FollowupAttachment = z
+  .object({
+    ...Attachment.partial().shape,
+    attachment_id: z
+      .string()
+      .optional()
+      .describe("For clients of another server: no id is known here, and the response is 422. Send `data`."),
+  })
+  .superRefine(({ attachment_id, ...file }, context) => {
+    const missing = (["file_name", "mime_type", "data"] as const).filter((name) => file[name] === undefined);
+    for (const name of attachment_id === undefined ? missing : []) {
+      context.addIssue({ code: "custom", path: [name], message: "is required" });
+    }
+  })
+  .meta({
+    id: "FollowupAttachment",
+    description: "A file that belongs to a follow-up: `file_name`, `mime_type` and `data`.",
+    examples: [{ file_name: "trace.txt", mime_type: "text/plain", data: "RXJyb3I6IHRpbWUtb3V0Cg==" }],
+  });
+
 export const RunFollowupRequest = z
   .object({
-    message: FollowupMessage,
+    message: z
+      .string()
+      .default("")
+      .describe("The text of the follow-up. It may be empty if there are files."),
+    attachments: z
+      .array(FollowupAttachment)
+      .max(FOLLOW_UP_FILES_MAX)
+      .optional()
+      .describe(`Files that belong to the message, at most ${FOLLOW_UP_FILES_MAX}.`),
+    images: z
+      .array(Image)
+      .max(FILES_MAX)
+      .optional()
+      .describe("Images that belong to the message, for agents that accept images."),
     mode: Mode.optional(),
     delivery: z
       .enum(FOLLOW_UP_DELIVERIES)
@@ -217,6 +255,11 @@ export const RunFollowupRequest = z
           "only private follow-ups is posted. The run's state and the agent's questions are still posted.",
       ),
   })
+  .superRefine(({ attachments = [], images = [], message }, context) => {
+    if (message.trim() === "" && attachments.length + images.length === 0) {
+      context.addIssue({ code: "custom", path: ["message"], message: "must not be empty" });
+    }
+  })
   .meta({
     id: "RunFollowupRequest",
     description: "A message to an existing run.",
@@ -226,7 +269,18 @@ export type RunFollowupRequest = z.output<typeof RunFollowupRequest>;
 
 export const RunFollowupResponse = z
   .object({
-    followup_id: z.uuid().optional().describe("Absent if the message answered a question of the run."),
+    outcome: z
+      .enum(FOLLOW_UP_OUTCOMES)
+      .describe(
+        "`live_session`: the running turn gets it, or it answered the question of a running agent. `queued_prompt`: " +
+          "the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and " +
+          "continues. `queue_pending`: it waits for the next turn, an answer or an approval.",
+      ),
+    followup_id: z
+      .uuid()
+      .nullable()
+      .optional()
+      .describe("null if the message answered a question of the run, and so became no follow-up."),
     state: RunState,
     answered: z
       .string()
@@ -243,9 +297,36 @@ export const RunFollowupResponse = z
   .meta({
     id: "RunFollowupResponse",
     description: "The follow-up was accepted. The agent has not read it yet.",
-    examples: [{ followup_id: "0195b2a6-1b2c-7d3e-8f40-516273849506", state: "INPROGRESS" }],
+    examples: [
+      {
+        outcome: "queue_pending",
+        followup_id: "0195b2a6-1b2c-7d3e-8f40-516273849506",
+        state: "INPROGRESS",
+      },
+    ],
   });
 
-export function followUpResponseOf({ answered, followUpId, questionOpen, run: { state } }: FollowUpResult) {
-  return defined({ state, followup_id: followUpId, answered, question_open: questionOpen });
+export const ConversationFollowupResponse = RunFollowupResponse.extend({
+  run_id: z.uuid().describe("The newest run of the conversation, which gets the follow-up."),
+}).meta({
+  id: "ConversationFollowupResponse",
+  description: "The follow-up was accepted. The agent has not read it yet.",
+  examples: [
+    {
+      run_id: "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e",
+      outcome: "handoff_execution",
+      followup_id: "0195b2a6-1b2c-7d3e-8f40-516273849506",
+      state: "QUEUED",
+    },
+  ],
+});
+
+export function followUpResponseOf({
+  answered,
+  followUpId,
+  outcome = "queue_pending",
+  questionOpen,
+  run: { state },
+}: FollowUpResult) {
+  return defined({ outcome, state, followup_id: followUpId ?? null, answered, question_open: questionOpen });
 }

@@ -8,6 +8,7 @@ import type { Environment } from "../../core/model/workspaces/environment.ts";
 import type { NewSchedule } from "../../core/requests/schedules/schedule-service.ts";
 import { EnvironmentConfigSchema, environmentConfigJson } from "./environment.ts";
 import { requireId } from "./ids.ts";
+import { PageInfo } from "./page-info.ts";
 import { AmbientAgentConfig, checkSkills, runConfigOf } from "./run-config.ts";
 import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
 import { CONFIG_EXAMPLE } from "./run-examples.ts";
@@ -112,11 +113,11 @@ export const ScheduleItem = z
 export type ScheduleItem = z.output<typeof ScheduleItem>;
 
 export const ListSchedulesResponse = z
-  .object({ schedules: z.array(ScheduleItem).describe("In alphabetical order.") })
+  .object({ schedules: z.array(ScheduleItem).describe("In alphabetical order."), page_info: PageInfo })
   .meta({
     id: "ListSchedulesResponse",
     description: "All schedules that you can see.",
-    examples: [{ schedules: [EXAMPLE] }],
+    examples: [{ schedules: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 export function newScheduleOf({ enabled = true, team = true, ...request }: ScheduleRequest): NewSchedule {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isTeamOwned } from "../../core/model/people/ownership.ts";
 import type { Secret } from "../../core/model/secrets/secret.ts";
+import { PageInfo } from "./page-info.ts";
 import { Scope } from "./run-item.ts";
 import { Timestamp, textOfBytes } from "./text.ts";
 
@@ -31,11 +32,11 @@ export const SecretItem = z
 export type SecretItem = z.output<typeof SecretItem>;
 
 export const ListSecretsResponse = z
-  .object({ secrets: z.array(SecretItem).describe("In alphabetical order.") })
+  .object({ secrets: z.array(SecretItem).describe("In alphabetical order."), page_info: PageInfo })
   .meta({
     id: "ListSecretsResponse",
     description: "The team's secrets and your own.",
-    examples: [{ secrets: [EXAMPLE] }],
+    examples: [{ secrets: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 export const SecretParams = z.object({

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { invalidMember } from "../../core/basics/errors.ts";
 import { SHARE_ACCESSES, type ShareLink } from "../../core/model/people/share-link.ts";
 import type { NewShareLink } from "../../core/team/keys/share-link-service.ts";
+import { PageInfo } from "./page-info.ts";
 import { TimeInput, Timestamp } from "./text.ts";
 
 const DAY_SECONDS = 24 * 60 * 60;
@@ -49,11 +50,12 @@ export const ListShareLinksResponse = z
     share_links: z
       .array(ShareLinkItem)
       .describe("The oldest link comes first. Expired links are listed for 30 days."),
+    page_info: PageInfo,
   })
   .meta({
     id: "ListShareLinksResponse",
     description: "The links of a run.",
-    examples: [{ share_links: [EXAMPLE] }],
+    examples: [{ share_links: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 export const CreateShareLinkRequest = z

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { SIGN_IN_METHODS, type SignIn } from "../../core/model/people/sign-in.ts";
+import { PageInfo } from "./page-info.ts";
 import { Timestamp } from "./text.ts";
 
 const EXAMPLE = {
@@ -39,11 +40,12 @@ export type SignInItem = z.output<typeof SignInItem>;
 export const ListSignInsResponse = z
   .object({
     sign_ins: z.array(SignInItem).describe("The open sign-ins, at most 1000. The last seen come first."),
+    page_info: PageInfo,
   })
   .meta({
     id: "ListSignInsResponse",
     description: "An administrator gets all sign-ins of the team, others get their own.",
-    examples: [{ sign_ins: [EXAMPLE] }],
+    examples: [{ sign_ins: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 /** `currentId` is the sign-in of the request. */

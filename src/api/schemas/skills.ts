@@ -7,6 +7,7 @@ import {
   type SkillGroup,
   type SkillVariant,
 } from "../../core/requests/skills/skill-catalogue.ts";
+import { PageInfo } from "./page-info.ts";
 import { Timestamp } from "./text.ts";
 
 /** Examples for the OpenAPI document. A test validates each against its schema. */
@@ -85,11 +86,11 @@ const AgentSkill = z
   });
 
 export const ListAgentsResponse = z
-  .object({ agents: z.array(AgentSkill).describe("One entry per name.") })
+  .object({ agents: z.array(AgentSkill).describe("One entry per name."), page_info: PageInfo })
   .meta({
     id: "ListAgentsResponse",
     description: "The skills that can start a run.",
-    examples: [{ agents: [AGENT_SKILL_EXAMPLE] }],
+    examples: [{ agents: [AGENT_SKILL_EXAMPLE], page_info: { has_next_page: false } }],
   });
 export type ListAgentsResponse = z.output<typeof ListAgentsResponse>;
 

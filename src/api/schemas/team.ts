@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { SHARINGS, type Team } from "../../core/model/people/team.ts";
+import { PageInfo } from "./page-info.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 100;
@@ -33,11 +34,11 @@ export const TeamItem = z
 export type TeamItem = z.output<typeof TeamItem>;
 
 export const ListTeamsResponse = z
-  .object({ teams: z.array(TeamItem).describe("The oldest team comes first.") })
+  .object({ teams: z.array(TeamItem).describe("The oldest team comes first."), page_info: PageInfo })
   .meta({
     id: "ListTeamsResponse",
     description: "The caller's team; for operators, all teams.",
-    examples: [{ teams: [EXAMPLE] }],
+    examples: [{ teams: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 export const TeamRequest = z

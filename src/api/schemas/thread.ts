@@ -1,6 +1,9 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { RunId } from "../../core/basics/ids.ts";
 import { type StoredThread, VERBOSITIES } from "../../core/model/threads/thread.ts";
+import { type LoggedNotice, NOTICE_KINDS } from "../../core/ports/stores/notice-log.ts";
+import { PageInfo } from "./page-info.ts";
 import { Timestamp } from "./text.ts";
 
 const RUN_ID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";
@@ -38,6 +41,15 @@ export const ThreadItem = z
     run_id: z.uuid().describe("The run to which the thread is or was bound."),
     is_current: z.boolean().describe("Whether messages in the thread go to this run."),
     verbosity: Verbosity,
+    held: z
+      .object({
+        until: Timestamp.describe("When the first of them is posted."),
+        kind: z.enum(NOTICE_KINDS).describe("What it is."),
+      })
+      .optional()
+      .describe(
+        "Present while messages of the run wait here, because the platform limits how much is posted.",
+      ),
     created_at: Timestamp.describe("When the thread was first seen."),
   })
   .meta({
@@ -48,22 +60,37 @@ export const ThreadItem = z
 export type ThreadItem = z.output<typeof ThreadItem>;
 
 export const ListThreadsResponse = z
-  .object({ threads: z.array(ThreadItem).describe("All threads that were ever bound to the run.") })
+  .object({
+    threads: z.array(ThreadItem).describe("All threads that were ever bound to the run."),
+    page_info: PageInfo,
+  })
   .meta({
     id: "ListThreadsResponse",
     description: "The threads of a run.",
-    examples: [{ threads: [EXAMPLE] }],
+    examples: [{ threads: [EXAMPLE], page_info: { has_next_page: false } }],
   });
 
-export function threadItem(thread: StoredThread, runId: RunId): ThreadItem {
+/** `pending`: the notices of the run that wait. */
+export function threadItem(
+  thread: StoredThread,
+  runId: RunId,
+  pending: readonly LoggedNotice[] = [],
+): ThreadItem {
   const { id, adapter, createdAt, installation, verbosity } = thread;
-  return {
+  const held = pending
+    .filter(({ kind, threadId }) => kind !== "card" && threadId === id)
+    .flatMap(({ heldUntil, kind }) =>
+      heldUntil === undefined ? [] : [{ until: heldUntil.toISOString(), kind }],
+    )
+    .toSorted((one, other) => one.until.localeCompare(other.until))[0];
+  return defined({
     id,
     integration: adapter,
     installation,
     run_id: runId,
     is_current: thread.runId === runId,
     verbosity,
+    held,
     created_at: createdAt.toISOString(),
-  };
+  });
 }

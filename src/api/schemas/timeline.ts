@@ -1,16 +1,48 @@
 import { v5 } from "uuid";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
+import type { RunEventKind } from "../../core/model/runs/events.ts";
+import type { RunState } from "../../core/model/runs/states.ts";
 import type { TimelineEntry } from "../../core/requests/conversations/timeline.ts";
 import { membersWithApiNames } from "./event-names.ts";
 import { Timestamp } from "./text.ts";
 
-const RUN_ID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";
+const EVENT_TYPES = [
+  "oz_run_created",
+  "oz_run_claimed",
+  "worker_container_ready",
+  "shared_session_started",
+  "agent_started",
+  "oz_run_done",
+  "oz_run_blocked",
+  "oz_run_cancelled",
+  "oz_run_failed",
+  "oz_run_errored",
+  "vm_shutdown",
+] as const;
+type EventType = (typeof EVENT_TYPES)[number];
+
+/** The other events of a run are only in its log. */
+const TYPES: { readonly [Kind in RunEventKind]?: EventType } = {
+  "run.created": "oz_run_created",
+  "workspace.ready": "worker_container_ready",
+  "agent.started": "agent_started",
+  "attempt.ended": "vm_shutdown",
+};
+const TYPES_OF_STATES: { readonly [State in RunState]?: EventType } = {
+  PENDING: "oz_run_claimed",
+  BLOCKED: "oz_run_blocked",
+  SUCCEEDED: "oz_run_done",
+  FAILED: "oz_run_failed",
+  ERROR: "oz_run_errored",
+  CANCELLED: "oz_run_cancelled",
+};
+
 const EXAMPLE = {
   event_uuid: "1f0c2a52-6f0e-5b7a-9a83-0d5c2e7b1a64",
-  run_id: RUN_ID,
-  execution_id: "5e2b7c1d-3a4f-5e6d-8c9b-0a1b2c3d4e5f",
-  event_type: "run.state",
+  run_id: "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e",
+  execution_id: 1,
+  event_type: "oz_run_claimed" as const,
   occurred_at: "2026-03-01T09:00:00.410Z",
   payload: { from: "QUEUED", to: "PENDING" },
 };
@@ -19,42 +51,47 @@ const TimelineEvent = z.object({
   event_uuid: z.uuid().describe("An id that is the same at each read."),
   run_id: z.uuid().describe("The run's id."),
   execution_id: z
-    .uuid()
+    .int()
     .optional()
-    .describe("The attempt of a worker. Absent while no worker executes the run."),
-  event_type: z.string().describe("What happened. New types may be added."),
+    .describe("The number of the attempt: 1, 2, 3 … Absent while no worker executes the run."),
+  event_type: z
+    .enum(EVENT_TYPES)
+    .describe("What happened. The names are those of the public client; `GET …/events` has every event."),
   occurred_at: Timestamp.describe("When the event was stored."),
   payload: z
     .record(z.string(), z.unknown())
     .optional()
-    .describe("The members of the type, as in `RunEvent`."),
+    .describe("The members of the event, as in `RunEvent`."),
 });
 
 export const RunTimeline = z
   .object({ events: z.array(TimelineEvent).describe("In the order in which they happened.") })
   .meta({
     id: "RunTimeline",
-    description: "The history of a run, without the messages and actions of its agent.",
+    description: "The steps of a run from its creation to its end.",
     examples: [{ events: [EXAMPLE] }],
   });
 export type RunTimeline = z.output<typeof RunTimeline>;
 
-export function timelineEventOf({ event, attempt }: TimelineEntry): z.output<typeof TimelineEvent> {
+/** Undefined: a timeline does not show this event. */
+export function timelineEventOf({
+  event,
+  attempt,
+}: TimelineEntry): z.output<typeof TimelineEvent> | undefined {
   const { runId, seq, at, body } = event;
   const { kind, ...payload } = body;
+  const type = body.kind === "run.state" ? TYPES_OF_STATES[body.to] : TYPES[kind];
+  if (type === undefined) {
+    return undefined;
+  }
   return defined({
     event_uuid: nameUuid(`${runId}/${seq}`),
     run_id: runId,
-    execution_id: attempt === undefined ? undefined : nameUuid(`${runId}/attempt/${attempt}`),
-    event_type: kind,
+    execution_id: attempt,
+    event_type: type,
     occurred_at: at.toISOString(),
-    payload: Object.keys(payload).length === 0 ? undefined : membersWithApiNames(withoutWords(payload)),
+    payload: Object.keys(payload).length === 0 ? undefined : membersWithApiNames(payload),
   });
-}
-
-/** Removes the final answer of a turn, which may be long. The conversation contains it. */
-function withoutWords(payload: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(payload).filter(([name]) => name !== "answer"));
 }
 
 /** No other file may create UUIDs in this namespace. */

@@ -6,6 +6,7 @@ import {
   type WebhookEndpoint,
 } from "../../core/model/webhooks/webhook.ts";
 import type { WebhookInput } from "../../core/team/webhooks/webhook-service.ts";
+import { PageInfo } from "./page-info.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
 const WEBHOOK_ID = "0195b2a4-7f00-7c11-9d2e-5a6b7c8d9e0f";
@@ -192,11 +193,11 @@ export const RevealedWebhook = z
   });
 
 export const ListWebhooksResponse = z
-  .object({ webhooks: z.array(Webhook).describe("The oldest webhook comes first.") })
+  .object({ webhooks: z.array(Webhook).describe("The oldest webhook comes first."), page_info: PageInfo })
   .meta({
     id: "ListWebhooksResponse",
     description: "All webhooks of the team.",
-    examples: [{ webhooks: [WEBHOOK_EXAMPLE] }],
+    examples: [{ webhooks: [WEBHOOK_EXAMPLE], page_info: { has_next_page: false } }],
   });
 
 /** An empty list of events means the default, like an absent one. */

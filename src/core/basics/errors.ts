@@ -45,7 +45,7 @@ export interface ErrorOptions {
   readonly deviceCodeReason?: DeviceCodeReason;
   /** What the caller can do about it, in one sentence. */
   readonly remedy?: string;
-  readonly issues?: readonly { readonly path: string; readonly message: string }[];
+  readonly issues?: readonly { readonly path: string; readonly message: string; readonly pointer?: string }[];
   /** What the outside system said, in its own words. */
   readonly said?: string;
   /** The message for people who do not know the calls of the outside system. Default: the message. */
@@ -58,6 +58,10 @@ export interface ErrorOptions {
   readonly integrationName?: string;
   /** Where the user logs in so that the same call may succeed. */
   readonly authUrl?: string;
+  /** The version of the resource that the caller wanted to change. */
+  readonly currentTag?: string;
+  /** How many runs a filter matches, if the caller expected another number. */
+  readonly matchingRuns?: number;
   /** Where an administrator sets up what is missing. */
   readonly setupUrl?: string;
 }

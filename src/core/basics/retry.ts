@@ -49,6 +49,23 @@ export const THREE_TRIES: RetryPolicy = {
   },
 };
 
+/** Longer than the minute for which a host refuses those who write much. */
+const BUSY_MS = 2 * 60_000;
+const BUSY_PAUSE_MIN_MS = 1_000;
+
+/**
+ * Like `THREE_TRIES`, and as often as the other system names a time. For work that would be lost without. The answer loses
+ * no time, because the other system would refuse it as well.
+ */
+export const UNTIL_FREE: RetryPolicy = {
+  pauseMs: (error, tries) => {
+    const waitMs = error instanceof AppError && error.retryable ? error.options.retryAfterMs : undefined;
+    return waitMs !== undefined && tries.elapsedMs + waitMs <= BUSY_MS
+      ? Math.max(waitMs, BUSY_PAUSE_MIN_MS)
+      : THREE_TRIES.pauseMs(error, tries);
+  },
+};
+
 /** Repeats `work` as `policy` says, and throws the last error when it gives up. `work` must be repeatable. */
 export async function retry<T>(clock: Clock, policy: RetryPolicy, work: () => Promise<T>): Promise<T> {
   let failedAtMs: number | undefined;

@@ -25,6 +25,15 @@ export interface ChangeTracker {
     written?: readonly string[],
   ): Promise<WorkspaceChanges>;
   /**
+   * The files that the run has changed since the clone and that match none of the patterns. What it merged from the host
+   * is not its change.
+   */
+  outside(
+    runWorkspace: RunWorkspace,
+    repository: RepositoryName,
+    patterns: readonly string[],
+  ): Promise<readonly string[]>;
+  /**
    * Commits uncommitted changes, and pushes everything since the clone to `branch`, which is created or moved.
    * Undefined when there is nothing to push. Can be repeated.
    */
@@ -111,5 +120,39 @@ export interface BranchPush {
   readonly branch: string;
   /** People work on the branch too: their commits there are never replaced. */
   readonly isShared?: true;
+  /** Each commit that is pushed gets the line `Signed-off-by` of its author, also those of the agent. */
+  readonly signsOff?: boolean;
+  /** The host makes the commits and signs them. What it cannot make is pushed as it is. */
+  readonly signing?: CommitSigning;
   readonly message: string;
+}
+
+export interface CommitSigning {
+  /** `name <address>` of the person who asked for the work, whom each commit names. */
+  readonly coAuthor?: string;
+  /** Makes these commits at the host, parents first, and returns the id of the last one. */
+  make(commits: readonly NewCommit[]): Promise<string>;
+  /** The commits are pushed without the host's signature. `reason` is the end of a sentence. */
+  notSigned(reason: string): void;
+}
+
+/** A commit that the host does not have. */
+export interface NewCommit {
+  readonly id: string;
+  readonly parents: readonly string[];
+  readonly message: string;
+  readonly tree: string;
+  /** The tree from which `files` differ, which the host has. Undefined: the commit has only these files. */
+  readonly baseTree?: string;
+  readonly files: readonly NewFile[];
+}
+
+export interface NewFile {
+  readonly path: string;
+  /** As git writes it: `100644`, `100755`, `120000` for a link, `160000` for a submodule. */
+  readonly mode: string;
+  /** Undefined: the file is deleted. */
+  readonly id?: string;
+  /** A string if it is UTF-8 text. Undefined: the host has it, or it is a submodule. */
+  readonly content?: string | Uint8Array;
 }

@@ -15,12 +15,16 @@ export interface GatewayGrant extends TeamAccess {
   readonly mcpServers: Readonly<Record<string, RemoteMcpServer>>;
   /** `internet` adds every public address. Addresses inside the operator's network are always refused. */
   readonly network: "none" | "internet";
+  /** Why a push to a repository is refused now. Asked at each push. */
+  refusalOfPush?(repository: RepositoryName): Promise<string | undefined>;
   /** The run has a budget in dollars: models without a known price are refused. */
   readonly limitsCost?: boolean;
 }
 
 export interface RepositoryGrant extends RepositoryName {
   readonly push: boolean;
+  /** Why nothing may be pushed, in a sentence. Default: the run must not push there. */
+  readonly noPush?: string;
   /** Only branches that begin with one of these may be pushed. Absent: all. */
   readonly branchPrefixes?: readonly string[];
 }

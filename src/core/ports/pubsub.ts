@@ -14,6 +14,8 @@ export const CHANNELS = {
   /** The policies or the routing rules of a team have changed. */
   policies: "policies",
   routingRules: "routing-rules",
+  /** The stored settings of an adapter have changed. */
+  adapterSettings: "adapter-settings",
   /** A run was deleted. Workers remove its files. */
   deletedRuns: "deleted-runs",
   /** Webhook messages wait to be sent. */

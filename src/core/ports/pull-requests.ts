@@ -1,6 +1,8 @@
 import type { PullRequestStatus } from "../model/repositories/pull-request-status.ts";
 import type { RepositoryName, TeamAccess, TeamRepository } from "../model/repositories/repository-name.ts";
+import type { RepositorySettings } from "../model/repositories/repository-settings.ts";
 import type { ThreadAddress } from "../model/threads/thread.ts";
+import type { NewCommit } from "./change-tracker.ts";
 
 /** Pull requests on the platform that hosts a repository, opened with the credentials of the team. */
 export interface PullRequests {
@@ -15,8 +17,21 @@ export interface PullRequests {
   find(access: TeamAccess, repository: RepositoryName, branch: string): Promise<PullRequest | undefined>;
   /** Like `find`. If this run wrote its description, title and description are brought up to date. */
   update(request: PullRequestDraft): Promise<PullRequest | undefined>;
+  /** Whether the pull request of a branch can show the whole work as suggestions on its lines. */
+  takesSuggestions(access: TeamAccess, repository: RepositoryName, work: SuggestedWork): Promise<boolean>;
+  /** What the repository says about work in it. Undefined: nothing, or the team has no credentials for it. */
+  settings(access: TeamAccess, repository: RepositoryName): Promise<RepositorySettings | undefined>;
+  /** Makes a commit at the host, which signs it, and returns its id. Undefined: the team has no credentials for it. */
+  makeCommit(access: TeamAccess, repository: RepositoryName, commit: NewCommit): Promise<string | undefined>;
   /** The state and the checks of the pull request at this address. Undefined: the team may not read it. */
   read(access: TeamAccess, url: string): Promise<PullRequestReading | undefined>;
+}
+
+export interface SuggestedWork {
+  readonly branch: string;
+  readonly patch: string;
+  /** The commit that the patch changes. */
+  readonly base: string;
 }
 
 export interface PullRequestReading extends PullRequestStatus {
@@ -46,11 +61,17 @@ export interface PullRequestDraft extends TeamAccess {
 export interface PullRequest {
   readonly url: string;
   readonly branch: string;
+  /** True if this run wrote the description, which links to its session. */
+  readonly linksToRun?: boolean;
   /**
    * The thread of the pull request. It is bound to the run that opened the pull request. Undefined: no installation
    * sends the comments of the pull request to Errand.
    */
   readonly thread?: ThreadAddress;
+  /** It was opened as a draft now, and becomes ready once its checks pass. */
+  readonly awaitsChecks?: true;
+  /** What the repository wanted of it and could not be done, one sentence each. */
+  readonly remarks?: readonly string[];
 }
 
 /** Undefined: the platform does not host the repository, or no installation may access it. */
@@ -71,6 +92,10 @@ export interface PullRequestAccess {
   find(branch: string): Promise<PullRequest | undefined>;
   /** Like `PullRequests.update`. */
   update(draft: Omit<PullRequestDraft, keyof TeamAccess | "repository">): Promise<PullRequest | undefined>;
+  takesSuggestions(work: SuggestedWork): Promise<boolean>;
+  settings(): Promise<RepositorySettings | undefined>;
+  /** Like `PullRequests.makeCommit`. */
+  makeCommit(commit: NewCommit): Promise<string>;
   /** By the number of the pull request. */
   read(number: number): Promise<PullRequestReading>;
 }

@@ -1,5 +1,6 @@
 import { AppError } from "../basics/errors.ts";
 import type { SignInMethod } from "../model/people/sign-in.ts";
+import type { Check } from "./check.ts";
 
 /** What one attempt to sign in must prove when the browser comes back. Only the server and this browser know it. */
 export interface SignInAttempt {
@@ -26,6 +27,8 @@ export interface SignInProvider {
    * would have to ask the person.
    */
   prove(callback: URL, attempt: SignInAttempt): Promise<ProvenAccount>;
+  /** Whether sign-ins work. */
+  readonly check?: Check;
   /** How the system confirms a person again who has signed in. Absent: it does not, and the sign-in lasts. */
   readonly again?: {
     /** Whether the system answers at the moment. */
@@ -84,7 +87,7 @@ export type Membership =
       readonly administrator?: boolean;
     };
 
-/** For a callback that proves nothing. The message names no secret. */
+/** For a callback that proves nothing. The person reads the message, which names no secret. */
 export function unproven(message: string, cause?: unknown): AppError {
   return new AppError("authentication_required", message, { cause });
 }

@@ -1,12 +1,15 @@
 import type { RunId, ThreadKey } from "../basics/ids.ts";
 import type { RequestKind, Role } from "../model/policies/policy.ts";
+import type { RepositorySettings } from "../model/repositories/repository-settings.ts";
 import type { TurnRating } from "../model/runs/events.ts";
+import type { Review } from "../model/runs/review.ts";
 import type { Provenance, Run, RunConfig } from "../model/runs/run.ts";
 import type { RunSource } from "../model/runs/sources.ts";
 import type { Notice } from "../model/threads/notice.ts";
 import type { PaceLimit } from "../model/threads/pace-limit.ts";
 import type { ThreadAddress } from "../model/threads/thread.ts";
 import type { RequestFile } from "../model/workspaces/input-file.ts";
+import type { PushedBranch } from "./gateway.ts";
 import type { PullRequestReading } from "./pull-requests.ts";
 
 /**
@@ -40,10 +43,25 @@ export interface ThreadAdapter {
    */
   mayWrite?(message: InboundMessage, repository: string): Promise<boolean>;
   /**
+   * Asks the platform now what a person is in the place of a thread, by the subject of the person's account. Undefined: the
+   * platform does not know the person there. Absent: people decide there only by messages. Throws if it gives no answer.
+   */
+  standingOf?(thread: ThreadAddress, subject: string): Promise<Standing | undefined>;
+  /**
+   * What the repository of an authorized message says about work there. Undefined: nothing. Throws if the platform gives
+   * no answer.
+   */
+  settingsOf?(message: InboundMessage): Promise<RepositorySettings | undefined>;
+  /**
    * Asks the platform now whether a report about a thread of this run still holds. Returns the message that asks for
    * work in the name of the person who requested the run, or why there is nothing to do.
    */
-  inspect?(report: WorkReport, run: Pick<Run, "provenance">): Promise<Inspection>;
+  inspect?(report: WorkReport, run: Pick<Run, "provenance" | "pullRequestStatus">): Promise<Inspection>;
+  /**
+   * The pull request that the report is about was merged or closed. The platform may delete the branch that was pushed for
+   * the run, as its repository wants it.
+   */
+  removeBranch?(report: WorkReport, run: Pick<Run, "id" | "title">, pushed: PushedBranch): Promise<void>;
   /**
    * Reads the text and the files around an authorized message that asks for work, such as earlier messages. Bounded in time and
    * size, and repeatable. When it fails, the work begins without it.
@@ -59,6 +77,12 @@ export interface ThreadAdapter {
   refuses?(delivery: Delivery): boolean;
   /** The address of a shown notice for people, if the adapter can build one without asking the platform. */
   permalinkOf?(thread: Delivery["thread"], receipt: Receipt): Promise<string | undefined>;
+}
+
+/** What a person is in a place of a platform. */
+export interface Standing {
+  readonly place: string;
+  readonly roles: readonly Role[];
 }
 
 export interface AdapterTraits {
@@ -81,7 +105,12 @@ export interface AdapterTraits {
   /** The rates at which the platform takes what is written to it. */
   readonly pace?: readonly PaceLimit[];
   /** How many writes show a notice. Default: one. */
-  writesOf?(notice: Notice): number;
+  writesOf?(notice: Notice, installation: string): number;
+  /**
+   * Whether runs are shown as a check there, because the thread is a pull request. The provenance is that of a run that was
+   * requested on the platform. Absent: nowhere.
+   */
+  showsCheckIn?(key: ThreadKey, provenance: Provenance | undefined): boolean;
   /** The channel or repository that contains the thread, if limits of `pace` are for each of these. */
   containerOf?(key: ThreadKey): string;
   /**
@@ -89,6 +118,8 @@ export interface AdapterTraits {
    * Absent: they cannot.
    */
   isPublic?(provenance: Provenance | undefined): boolean;
+  /** Reads the findings of a review from an answer, which has the block that its agent was asked for. */
+  reviewIn?(answer: string): (Review & { readonly summary: string }) | undefined;
   /** `name <address>` of an account for a commit, by the `actor` of a provenance. */
   coAuthorOf?(actor: Readonly<Record<string, unknown>>): string | undefined;
 }
@@ -181,6 +212,8 @@ export interface InboundMessage extends ThreadAddress {
   readonly dedupeKey: string;
   /** `mention`: names the bot. `direct`: the bot is the only other member. `reply`: in a thread that may have a run. */
   readonly addressed: "mention" | "direct" | "reply";
+  /** Set in a pull request: whether the message asks for a review and nothing else. */
+  readonly asksForReview?: boolean;
   /** What the author did to ask for work, if policies can tell it apart. */
   readonly requestKind?: RequestKind;
   readonly author: Author;

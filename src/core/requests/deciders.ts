@@ -3,7 +3,7 @@ import type { Principal, Viewer } from "../model/people/principal.ts";
 import type { RequestOrigin } from "../model/policies/request-origin.ts";
 import { isVisible } from "../model/policies/visibility.ts";
 import type { ListedRun } from "../model/runs/run.ts";
-import { isEnded } from "../model/runs/states.ts";
+import { isEnded, isPaused } from "../model/runs/states.ts";
 import { objectionTo } from "../runs/approval.ts";
 import { type PolicyEvaluatorDeps, policyEvaluators } from "../team/policies/run-rules.ts";
 
@@ -61,18 +61,21 @@ interface Decision {
 }
 
 /** Whether a run waits for a person to answer or to approve. */
-export function waitsForDecision({ approval, permission, state, waitingFollowUp }: ListedRun): boolean {
-  return state === "BLOCKED"
+export function waitsForDecision(run: ListedRun): boolean {
+  const { approval, permission, state, waitingFollowUp } = run;
+  return state === "BLOCKED" && !isPaused(run)
     ? permission !== undefined || approval !== undefined
-    : waitingFollowUp !== undefined && isEnded(state);
+    : waitingFollowUp !== undefined && (isEnded(state) || isPaused(run));
 }
 
-function decisionOf({ approval, state, permission, waitingFollowUp }: ListedRun): Decision {
+function decisionOf(run: ListedRun): Decision {
+  const { approval, state, permission, waitingFollowUp } = run;
   if (state === "BLOCKED" && permission !== undefined) {
     return { action: "answer" };
   }
-  const { authorIds = [] } = (state === "BLOCKED" ? approval : waitingFollowUp) ?? {};
-  return { action: "approve", words: { authorIds, isRequest: state === "BLOCKED" } };
+  const isRequest = state === "BLOCKED" && !isPaused(run);
+  const { authorIds = [] } = (isRequest ? approval : waitingFollowUp) ?? {};
+  return { action: "approve", words: { authorIds, isRequest } };
 }
 
 /** The person who asked stands first, then the members who are no administrators, because a policy chose them. */

@@ -27,7 +27,8 @@ const READINGS_MAX = 4;
 const KNOWN_MAX = 5_000;
 
 /**
- * Brings the status of pull requests up to date when the platform reports a change and when a caller reads a run.
+ * Brings the status of pull requests up to date when the platform reports a change and when a caller reads one run. A list has
+ * the stored status.
  * Callers do not wait for the platform: they get the stored status, and the next caller gets the new one.
  */
 export class PullRequestReader {

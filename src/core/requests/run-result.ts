@@ -7,6 +7,8 @@ export interface RunResult {
   readonly text: string;
   readonly turn: number;
   readonly isTruncated: boolean;
+  /** The part that the output schema of the run asks for. */
+  readonly data?: unknown;
 }
 
 const RESULT_BYTES_MAX = 64 * 1_024;
@@ -24,7 +26,7 @@ export async function findResult(
   if (event?.body.kind !== "turn.ended") {
     return undefined;
   }
-  const { answer } = event.body;
+  const { answer, data } = event.body;
   const text = beginningOf(answer, RESULT_BYTES_MAX);
-  return { text, turn: event.turn, isTruncated: text.length < answer.length };
+  return { text, turn: event.turn, isTruncated: text.length < answer.length, data };
 }

@@ -1,3 +1,4 @@
+import { defined } from "../basics/defined.ts";
 import { AppError } from "../basics/errors.ts";
 import type { PrincipalId, RunId } from "../basics/ids.ts";
 import { auditContextOf } from "../model/people/audit.ts";
@@ -10,7 +11,7 @@ import type { PullRequestStatus } from "../model/repositories/pull-request-statu
 import type { RunEvent, RunEventBody, TurnRating } from "../model/runs/events.ts";
 import type { FollowUp, Run, RunDetails } from "../model/runs/run.ts";
 import type { RunCard } from "../model/threads/notice.ts";
-import { type RunPage, type RunQuery, similarQuery } from "../ports/stores/run-query.ts";
+import { type RunFilters, type RunPage, type RunQuery, similarQuery } from "../ports/stores/run-query.ts";
 import type { RunKey, RunStore } from "../ports/stores/run-store.ts";
 import type { Storage } from "../ports/stores/storage.ts";
 import type { ApprovalTools } from "../runs/approval.ts";
@@ -40,12 +41,14 @@ import {
   requireOption,
   withDigests,
 } from "../runs/decide-follow-up.ts";
+import { decideInterrupt } from "../runs/decide-interrupt.ts";
 import { resolveExecuted } from "../runs/executed/resolve-executed.ts";
 import { requireRemovable } from "../runs/require-removable.ts";
 import { RunEdit } from "../runs/run-edit.ts";
 import { addExtras, type FollowUpResult, type TransactionExtras } from "../runs/transaction-extras.ts";
 import type { PolicyEvaluator } from "../team/policies/run-rules.ts";
-import { type CancelStatus, cancelMany } from "./cancel-many.ts";
+import { approvalRights } from "./approval-rights.ts";
+import { type CancelStatus, cancelMany, findExpected } from "./cancel-many.ts";
 import { type DecidersOf, decidersFor, type ListMembers } from "./deciders.ts";
 import { type NewRun, newRunAggregate } from "./prepare/new-run.ts";
 import type { RunPreparerDeps } from "./prepare/request-steps.ts";
@@ -163,6 +166,9 @@ export class RunService {
       const verdict = evaluate(actionOfDelivery(before?.delivery), edit.run);
       requireAllowed(verdict);
       const rewrite = { message, editedBy: viewer.id, required: requiredApproval(verdict) };
+      if (before !== undefined) {
+        extras.checkBefore?.(before);
+      }
       const followUp = decideRewrite(edit, target.followUpId, rewrite, tools);
       if (extras.from?.integration === undefined && !followUp.private) {
         edit.notices.post(changeNotice(viewer, "changed a message that waits", message));
@@ -181,6 +187,10 @@ export class RunService {
   ): Promise<FollowUpResult> {
     await this.authorOfFollowUp(target, viewer);
     const run = await this.#changer.change(target.runId, viewer, (edit) => {
+      const before = edit.waiting.find(({ id }) => id === target.followUpId);
+      if (before !== undefined) {
+        extras.checkBefore?.(before);
+      }
       const followUp = decideWithdrawal(edit, target.followUpId, viewer.id);
       if (extras.from?.integration === undefined && !followUp.private) {
         edit.notices.post(changeNotice(viewer, "withdrew a message that waited", followUp.message));
@@ -191,26 +201,45 @@ export class RunService {
   }
 
   /**
-   * The author of a follow-up that the viewer may change. An answer to a question is stored as a follow-up too, but it
-   * is no message of its own.
+   * An answer to a question is stored as a follow-up too, but it is no message of its own.
    */
-  async authorOfFollowUp({ runId, followUpId }: FollowUpTarget, viewer: Viewer): Promise<PrincipalId> {
+  async getFollowUp({ runId, followUpId }: FollowUpTarget, viewer: Viewer): Promise<FollowUp> {
     await this.get({ id: runId }, viewer);
     const followUp = await this.#deps.storage.followUps.find(runId, followUpId);
     if (followUp === undefined || followUp.isAnswer === true) {
       throw new AppError("resource_not_found", "There is no such follow-up.");
     }
+    return followUp;
+  }
+
+  /** The author of a follow-up that the viewer may change. */
+  async authorOfFollowUp(target: FollowUpTarget, viewer: Viewer): Promise<PrincipalId> {
+    const followUp = await this.getFollowUp(target, viewer);
     if (followUp.authorId !== viewer.id && !viewer.administrator) {
       throw new AppError("not_authorized", "Only its author and administrators may change a follow-up.");
     }
     return followUp.authorId;
   }
 
-  async cancel(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
+  cancel(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
+    return this.#stopWork(id, viewer, extras, decideCancel);
+  }
+
+  /** Ends the current turn, but not the run. Allowed to those who may cancel it. */
+  interrupt(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
+    return this.#stopWork(id, viewer, extras, decideInterrupt);
+  }
+
+  async #stopWork(
+    id: RunId,
+    viewer: Viewer,
+    extras: TransactionExtras,
+    decide: (edit: RunEdit, by: Viewer) => unknown,
+  ): Promise<Run> {
     const evaluate = await this.#changer.evaluator(viewer, extras.from);
     return this.#changer.change(id, viewer, (edit) => {
       requireAllowed(evaluate("cancel", edit.run));
-      decideCancel(edit, viewer);
+      decide(edit, viewer);
       addExtras(edit, extras);
     });
   }
@@ -250,6 +279,15 @@ export class RunService {
   /** Cancels several runs, in one transaction if this service is inside one. An id may occur twice. */
   cancelMany(ids: readonly RunId[], viewer: Viewer): Promise<ReadonlyMap<RunId, CancelStatus>> {
     return cancelMany(this.#changer, ids, viewer);
+  }
+
+  /** Cancels the runs that a filter matches, if they are about as many as expected. */
+  async cancelMatching(
+    filters: RunFilters | undefined,
+    viewer: Viewer,
+    expected: number,
+  ): Promise<ReadonlyMap<RunId, CancelStatus>> {
+    return this.cancelMany(await findExpected(this.#deps.storage.runs, viewer, filters, expected), viewer);
   }
 
   /** Changes how the run is labelled, in any state. */
@@ -310,13 +348,16 @@ export class RunService {
     decision: Pick<ApprovalDecision, "approve" | "comment" | "inputsHash">,
     extras: TransactionExtras = {},
   ): Promise<Run> {
-    const evaluate = await this.#changer.evaluator(viewer, extras.from);
+    const { decidedAs, evaluate } = await approvalRights(this.#changer, viewer, extras, () =>
+      this.get({ id }, viewer),
+    );
     return this.#changer.change(id, viewer, (edit) => {
       requireAllowed(evaluate("approve", edit.run));
       const target = findApproval(edit, decision.inputsHash);
       requireOtherAuthor(edit.run, target, viewer);
       edit.attach({ author: extras.author ?? auditContextOf(viewer) });
-      decideApproval(edit, target, { ...decision, decidedBy: viewer.id, name: viewer.displayName });
+      const who = { decidedBy: viewer.id, name: viewer.displayName, ...defined({ decidedAs }) };
+      decideApproval(edit, target, { ...decision, ...who });
       addExtras(edit, extras);
     });
   }

@@ -71,7 +71,8 @@ export function requestInputs(
 ): readonly ApprovalInput[] {
   const { config, context, skillSnapshot, skillSnapshots = [] } = run;
   const skills = skillSnapshot === undefined ? skillSnapshots : [skillSnapshot, ...skillSnapshots];
-  const others = [context, config.base_prompt, ...skills.map(({ basePrompt }) => basePrompt)];
+  const schema = config.output_schema && JSON.stringify(config.output_schema);
+  const others = [context, config.base_prompt, schema, ...skills.map(({ basePrompt }) => basePrompt)];
   const texts = [...new Set(others)].filter((text = "") => text !== "");
   return [{ text: requestOf(run), attachments }, ...texts.map((text = "") => ({ text, attachments: [] }))];
 }

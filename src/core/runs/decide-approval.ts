@@ -1,3 +1,4 @@
+import { defined } from "../basics/defined.ts";
 import { AppError } from "../basics/errors.ts";
 import type { PrincipalId } from "../basics/ids.ts";
 import type { Viewer } from "../model/people/principal.ts";
@@ -14,6 +15,7 @@ import {
   requestInputs,
 } from "./approval.ts";
 import { endAsCancelled } from "./decide-cancel.ts";
+import { resumePaused } from "./decide-interrupt.ts";
 import type { RunEdit } from "./run-edit.ts";
 
 export interface ApprovalDecision {
@@ -22,6 +24,8 @@ export interface ApprovalDecision {
   readonly inputsHash: string;
   readonly comment?: string;
   readonly decidedBy: PrincipalId;
+  /** What the person is in the thread of the run, if that allows the decision. */
+  readonly decidedAs?: string;
   /** The name of the person who decided. */
   readonly name: string | undefined;
 }
@@ -89,14 +93,20 @@ export function decideApproval(
   { approval, followUp }: ApprovalTarget,
   decision: ApprovalDecision,
 ): void {
-  const { approve, comment, decidedBy } = decision;
+  const { approve, comment, decidedAs, decidedBy } = decision;
   if (approval.approved === approve) {
     return;
   }
   if (approval.approved !== undefined) {
     throw conflict("The opposite was already decided.");
   }
-  const decided = { ...approval, approved: approve, decidedBy, decidedAt: edit.now };
+  const decided = {
+    ...approval,
+    approved: approve,
+    decidedBy,
+    decidedAt: edit.now,
+    ...defined({ decidedAs }),
+  };
   const said = comment === undefined ? {} : { comment };
   if (followUp === undefined) {
     requireBlocked(edit);
@@ -114,6 +124,7 @@ export function decideApproval(
  * continues only for what was sent after the cancellation.
  */
 export function releaseFollowUps(edit: RunEdit, reason: string): void {
+  resumePaused(edit);
   const free = edit.deliverable.filter(({ isAnswer }) => isAnswer !== true);
   const [first] = free;
   if (!isEnded(edit.run.state) || first === undefined) {

@@ -14,6 +14,7 @@ import { type FollowUpFile, filesOfFollowUp, type InputFile } from "../model/wor
 import type { BlobStore } from "../ports/blob-store.ts";
 import { type ApprovalTools, followUpInput, needsApproval, newApproval } from "./approval.ts";
 import { requireApprovalAgain } from "./decide-approval.ts";
+import { resumePaused } from "./decide-interrupt.ts";
 import type { RunEdit } from "./run-edit.ts";
 
 export interface FollowUpInput {
@@ -28,6 +29,8 @@ export interface FollowUpInput {
   readonly private?: boolean;
   /** The id of a principal or, for a guest, of the share link. */
   readonly authorId: PrincipalId;
+  /** As in `FollowUp`. */
+  readonly actor?: Readonly<Record<string, unknown>>;
   readonly isReport?: true;
   readonly asksForPullRequest?: true;
   /** A guest never answers a question of the run. */
@@ -41,8 +44,23 @@ export interface ReceivedFollowUp extends Omit<FollowUpInput, "files"> {
   readonly files?: readonly InputFile[];
 }
 
+/**
+ * What becomes of a message: the running turn gets it (`live_session`), the first turn gets it with the prompt
+ * (`queued_prompt`), it continues a run that had ended (`handoff_execution`), or it waits for the next turn, an answer or
+ * an approval (`queue_pending`).
+ */
+export const FOLLOW_UP_OUTCOMES = [
+  "live_session",
+  "queued_prompt",
+  "handoff_execution",
+  "queue_pending",
+] as const;
+export type FollowUpOutcome = (typeof FOLLOW_UP_OUTCOMES)[number];
+
 /** What a follow-up did: it became a follow-up that is held, or it answered the open question. */
 export interface FollowUpEffect {
+  /** Absent: no message was sent. */
+  readonly outcome?: FollowUpOutcome;
   /** Absent if the message was an answer. */
   readonly followUpId?: string | undefined;
   /** The id of the option that the message chose. Absent if it refused and the agent offers no single refusal. */
@@ -84,6 +102,21 @@ export function requireAgent({ preparesOnly }: Run): void {
  * A follow-up that waits for an approval of its own changes no state.
  */
 export function decideFollowUp(edit: RunEdit, input: FollowUpInput, rules: FollowUpRules): FollowUpEffect {
+  const { startedAt, state } = edit.run;
+  const effect = applyFollowUp(edit, input, rules);
+  const isToldAtOnce =
+    effect.followUpId === undefined || (input.delivery === "steer" && input.byGuest !== true);
+  if (edit.run.state === "INPROGRESS" && isToldAtOnce) {
+    return { ...effect, outcome: "live_session" };
+  }
+  if (state !== edit.run.state && edit.run.state === "QUEUED" && effect.followUpId !== undefined) {
+    return { ...effect, outcome: "handoff_execution" };
+  }
+  const isFirst = startedAt === undefined && !needsApproval(edit.run) && rules.required === undefined;
+  return { ...effect, outcome: isFirst ? "queued_prompt" : "queue_pending" };
+}
+
+function applyFollowUp(edit: RunEdit, input: FollowUpInput, rules: FollowUpRules): FollowUpEffect {
   const { permission, state } = edit.run;
   if (input.asksForPullRequest === true) {
     requireDone(edit);
@@ -98,7 +131,9 @@ export function decideFollowUp(edit: RunEdit, input: FollowUpInput, rules: Follo
     return { followUpId: holdUnapproved(edit, input, rules) };
   }
   if (!isEnded(state)) {
-    return { followUpId: holdWith(edit, input, rules) };
+    const followUpId = holdWith(edit, input, rules);
+    resumePaused(edit);
+    return { followUpId };
   }
   const followUpId = holdWith(edit, { ...input, resumes: true }, rules);
   if (edit.deliverable.some(({ resumes }) => resumes === true)) {
@@ -215,10 +250,18 @@ export function storeLateAnswer(edit: RunEdit): void {
 }
 
 /** Phrases that are an agreement or a refusal alone, and those that may accompany one without being one. */
-const YES = ["yes", "y", "ok", "okay", "sure", "allow", "approve", "approved", "go ahead"];
-const BESIDE_YES = ["do it", "please", "thanks", "now", "it", "lgtm"];
-const NO = ["no", "nope", "deny", "reject", "don't"];
-const BESIDE_NO = ["do not", "please", "thanks"];
+const YES = [
+  ...["yes", "y", "ok", "okay", "sure", "allow", "approve", "approved"],
+  ...["go ahead", "do it", "lgtm"],
+];
+const BESIDE_YES = ["please", "thanks", "now", "it"];
+const NO = ["no", "nope", "deny", "reject", "don't", "do not"];
+const BESIDE_NO = ["please", "thanks"];
+/** Signs that answer alone, as people and as chats write them. */
+const YES_SIGNS = ["👍", "+1", ":+1:", "✅", ":white_check_mark:"];
+const NO_SIGNS = ["👎", "-1", ":-1:"];
+/** The tone of a hand, and the character that makes a sign a picture. */
+const SIGN_STYLE = /[\u{1F3FB}-\u{1F3FF}\uFE0F]|(?<=:):skin-tone-[2-6]:/gu;
 const PHRASES_OF_TWO = /\b(?:go ahead|do it|do not)\b/g;
 
 export interface TextAnswer {
@@ -240,11 +283,13 @@ export function answerIn(permission: PendingPermission, message: string): TextAn
     return isAllowed ? { option: named } : undefined;
   }
   const phrases = phrasesOf(text);
-  if (isMadeOf(phrases, YES, BESIDE_YES)) {
+  const sign = text.replaceAll(SIGN_STYLE, "").trim();
+  if (isMadeOf(phrases, YES, BESIDE_YES) || YES_SIGNS.includes(sign)) {
     const option = optionOfKind(permission, "allow_once");
     return option && shownQuestion(permission).isWhole ? { option } : undefined;
   }
-  return isMadeOf(phrases, NO, BESIDE_NO) ? { option: optionOfKind(permission, "reject_once") } : undefined;
+  const isNo = isMadeOf(phrases, NO, BESIDE_NO) || NO_SIGNS.includes(sign);
+  return isNo ? { option: optionOfKind(permission, "reject_once") } : undefined;
 }
 
 /** The exact text takes precedence, because two options may differ only in case or punctuation. */

@@ -9,6 +9,7 @@ import {
 } from "../model/runs/executed-config.ts";
 import { homeRepositoryOf, isPatchOnly } from "../model/runs/home-repository.ts";
 import { shownQuestion } from "../model/runs/question-text.ts";
+import { isReview } from "../model/runs/review.ts";
 import type {
   Approval,
   ApprovalInput,
@@ -22,10 +23,21 @@ import type {
 } from "../model/runs/run.ts";
 import { shortfallOf } from "../model/runs/run-outcome.ts";
 import type { RunSource } from "../model/runs/sources.ts";
-import { isEnded } from "../model/runs/states.ts";
-import type { CardApproval, CardQuestion, CardWorkspace, Notice, RunCard } from "../model/threads/notice.ts";
+import { isEnded, isPaused } from "../model/runs/states.ts";
+import type {
+  CardApproval,
+  CardQuestion,
+  CardWorkspace,
+  Notice,
+  RunCard,
+  RunCheck,
+} from "../model/threads/notice.ts";
+import type { Thread } from "../model/threads/thread.ts";
 import type { AdapterTraits } from "../ports/thread-adapter.ts";
 import { isWaitingForApproval, needsApproval } from "./approval.ts";
+import { checkOf } from "./run-check.ts";
+
+type Message = Extract<Notice, { readonly kind: "message" }>;
 
 /** Adapters can show a text of this length as a whole. */
 const APPROVAL_LENGTH_MAX = 2_000;
@@ -49,7 +61,8 @@ export class NoticeWriter {
   card(run: Run, now: Date, waiting: readonly FollowUp[] = [], isPublic = false): RunCard {
     const question = run.state === "BLOCKED" ? run.permission : undefined;
     // A question already says what the run waits for.
-    const message = question === undefined && run.statusMessage ? statusText(run.statusMessage) : undefined;
+    const status = question === undefined && run.statusMessage ? [statusText(run.statusMessage)] : [];
+    const words = [...(run.provenance.settings_mistakes ?? []), ...status].join("\n");
     const [approval] = approvalsOn(run, waiting, isPublic);
     const shortfall = run.outcome && shortfallOf(run);
     const { costUsd, pullRequest } = run;
@@ -65,11 +78,23 @@ export class NoticeWriter {
       ...(pullRequest === undefined ? {} : { pullRequest, ...pullRequestStatusOn(run) }),
       ...defined({
         costUsd,
-        message: message === undefined ? undefined : withHiddenShown(message),
+        message: words === "" ? undefined : withHiddenShown(words),
         question: question === undefined ? undefined : cardQuestion(question),
+        isPaused: isPaused(run) ? true : undefined,
         approval,
       }),
     };
+  }
+
+  check(run: Run, adapter: string): RunCheck {
+    const review = isReview(run) ? this.#traits.get(adapter)?.reviewIn?.(run.answer ?? "") : undefined;
+    return checkOf(run, this.sessionLink(run), review?.findings.length);
+  }
+
+  /** As `AdapterTraits.showsCheckIn`. */
+  showsCheckIn({ adapter, key }: Pick<Thread, "adapter" | "key">, { provenance }: Run): boolean {
+    const own = provenance.integration === adapter ? provenance : undefined;
+    return this.#traits.get(adapter)?.showsCheckIn?.(key, own) === true;
   }
 
   #workspaceOn(run: Run): CardWorkspace {
@@ -112,16 +137,29 @@ export class NoticeWriter {
     return this.#traits.get(adapter)?.asksForEnvironment === true;
   }
 
-  /** The notice as it is for the threads of one adapter: it names the person who requested the run there. */
-  addressed(notice: Notice, { provenance }: Run, adapter: string): Notice {
-    const { actor, integration } = provenance;
+  /** The notice as it is for the threads of one adapter. If it names no person, it names the run's requester there. */
+  addressed(notice: Notice, run: Run, adapter: string): Notice {
+    const { actor, integration } = run.provenance;
     if (notice.kind !== "message") {
       return notice;
     }
     const { asks, ...message } = notice;
-    const shown = asks === undefined || this.showsChoices(adapter) ? notice : message;
+    const asked = asks === undefined || this.showsChoices(adapter) ? notice : message;
+    const shown = isReview(run) ? this.#withReview(asked, adapter) : asked;
     const isToRequester = notice.purpose !== "reply" && integration === adapter && actor !== undefined;
-    return isToRequester ? { ...shown, requester: actor } : shown;
+    return isToRequester ? { requester: actor, ...shown } : shown;
+  }
+
+  /** The answer of a review with its findings, where the adapter can show them at their places. */
+  #withReview(message: Message, adapter: string): Message {
+    const report =
+      message.purpose === "answer" ? this.#traits.get(adapter)?.reviewIn?.(message.text) : undefined;
+    if (report === undefined) {
+      const { review: _unread, ...plain } = message;
+      return plain;
+    }
+    const { summary: text, ...review } = report;
+    return { ...message, text, review: { ...message.review, ...review } };
   }
 }
 
@@ -141,6 +179,7 @@ const REASONS: Readonly<Record<ConfigLayer, string>> = {
   request: "named in the request",
   agent: "a default of the agent",
   conversation: "as before in the conversation",
+  repository_file: "as the file of the repository says",
   routing_rule: "a routing rule",
   place_default: "the default of this place",
   person_default: "the default of the person who asked",

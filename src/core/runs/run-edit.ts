@@ -234,7 +234,10 @@ export class RunEdit {
 
   addFollowUp(followUp: Omit<FollowUp, "seq" | "id" | "runId" | "createdAt">, id: string): string {
     this.#followUps.add({ ...followUp, id, runId: this.aggregate.run.id, createdAt: this.#tools.now });
-    const { approval, message, authorId, byGuest, delivery, files = [] } = followUp;
+    const { approval, message, authorId, byGuest, delivery, files = [], threadId } = followUp;
+    if (threadId !== undefined && followUp.isReport !== true && !followUp.private) {
+      this.notices.showCardIn(threadId);
+    }
     const author = byGuest === true ? ({ authorId, authorType: "guest" } as const) : { authorId };
     const brought = files.length === 0 ? {} : { files: files.map(fileInWorkspace) };
     this.record({ kind: "followup.received", followUpId: id, message, ...author, delivery, ...brought });
@@ -243,6 +246,9 @@ export class RunEdit {
     }
     if (followUp.asksForPullRequest !== true) {
       this.#noteAuthor(byGuest === true ? undefined : authorId);
+    }
+    if (this.run.startedAt === undefined) {
+      this.set({ earlyFollowUps: true });
     }
     return id;
   }
@@ -292,8 +298,11 @@ export class RunEdit {
 
   /** What the platform says about the newest pull request. Cards show it. */
   setPullRequestStatus(status: PullRequestStatus): void {
-    if (status.url === this.run.pullRequest) {
-      this.set({ pullRequestStatus: status });
+    const { pullRequest, pullRequestStatus: before } = this.run;
+    if (status.url === pullRequest) {
+      const isAwaited =
+        before?.url === status.url && before.awaitsChecks === true && status.state === "draft";
+      this.set({ pullRequestStatus: isAwaited ? { ...status, awaitsChecks: true } : status });
       this.notices.changeCard();
     }
   }
@@ -347,8 +356,9 @@ export class RunEdit {
 
   bind(binding: ThreadBinding): void {
     this.#binding = binding;
-    this.notices.addThread({ ...binding.thread, runId: this.aggregate.run.id });
-    const { id: threadId, adapter } = binding.thread;
+    const { showsCard = true, thread } = binding;
+    this.notices.addThread({ ...thread, runId: this.aggregate.run.id, showsCard });
+    const { id: threadId, adapter } = thread;
     this.record({ kind: "thread.bound", adapter, threadId });
   }
 
@@ -361,6 +371,7 @@ export class RunEdit {
     this.set({ waitingFollowUp: this.#followUps.waitingForApproval(this.#tools.now) });
     this.notices.closeQuestion();
     this.notices.postCards(this.now, this.waiting);
+    this.notices.postChecks();
     return {
       ...this.#followUps.done,
       ...this.#extras,
@@ -372,6 +383,7 @@ export class RunEdit {
       changes: this.#changes,
       notices: this.notices.all,
       binding: this.#binding,
+      cardsFromNow: this.notices.cardsFromNow,
       jobs: [
         ...startJobs(this.run, { events: this.#events, lease: this.#lease, afterMs: this.startAfterMs }),
         ...deliverJobs(this.notices.all),
@@ -387,7 +399,7 @@ export class RunEdit {
 
   #stamps(to: RunState): Partial<RunProgress> {
     if (isEnded(to)) {
-      return { endedAt: this.#tools.now, permission: undefined };
+      return { endedAt: this.#tools.now, permission: undefined, pause: undefined };
     }
     if (to === "INPROGRESS" && this.#progress.startedAt === undefined) {
       return { startedAt: this.#tools.now };

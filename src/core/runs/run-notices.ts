@@ -3,15 +3,19 @@ import { withHiddenShown } from "../basics/hidden-characters.ts";
 import type { PermissionOption, PermissionRequest } from "../model/runs/agent-update.ts";
 import { isPatchOnly } from "../model/runs/home-repository.ts";
 import { shownQuestion } from "../model/runs/question-text.ts";
+import { isReview } from "../model/runs/review.ts";
 import type { FollowUp, Run } from "../model/runs/run.ts";
 import { shortfallOf } from "../model/runs/run-outcome.ts";
 import { isEnded, type RunState } from "../model/runs/states.ts";
+import type { ThreadReport } from "../model/runs/thread-reports.ts";
 import {
+  type AnswerPart,
   type AskedQuestion,
   type LandedWork,
   type Notice,
   ONLY_ON_PAGE,
   type RunCard,
+  type ShownReview,
   type TurnOutcome,
   type UnpushedWork,
 } from "../model/threads/notice.ts";
@@ -20,9 +24,12 @@ import type { RunChange } from "../ports/stores/run-change.ts";
 import type { RunAggregate } from "../ports/stores/run-store.ts";
 import { isFirstTurn } from "./follow-up-changes.ts";
 import { type NoticeWriter, statusText } from "./notice-writer.ts";
+import { isSameCheck } from "./run-check.ts";
 
 /** A message that led to a turn. Without a thread, it came another way. */
 interface RequestMessage {
+  /** Absent: the requester of the run, or not known. */
+  readonly actor?: FollowUp["actor"];
   readonly messageRef: string | undefined;
   readonly thread: Thread | undefined;
 }
@@ -48,11 +55,14 @@ export class RunNotices {
   readonly #threads: Thread[];
   readonly #notices: RunChange["notices"][number][] = [];
   #newThreadId: string | undefined;
+  readonly #cardsFromNow: string[] = [];
   #isCardChanged = false;
   #isActivityChanged = false;
   #unpushed: UnpushedWork | undefined;
   #landed: readonly LandedWork[] = [];
   #remarks: readonly string[] = [];
+  #reports: readonly ThreadReport[] = [];
+  #changedFiles: readonly string[] = [];
 
   constructor(changed: ChangedRun, aggregate: RunAggregate, writer: NoticeWriter) {
     this.#changed = changed;
@@ -68,6 +78,19 @@ export class RunNotices {
   addThread(thread: Thread): void {
     this.#newThreadId = thread.id;
     this.#threads.push(thread);
+  }
+
+  /** The threads that show the card from now on. */
+  get cardsFromNow(): readonly string[] {
+    return this.#cardsFromNow;
+  }
+
+  /** A person wrote to the run in this thread, so it shows the card from now on. */
+  showCardIn(threadId: string): void {
+    const thread = this.#threads.find(({ id }) => id === threadId);
+    if (thread?.showsCard === false) {
+      this.#cardsFromNow.push(threadId);
+    }
   }
 
   /** The threads get a new version of the card. */
@@ -130,6 +153,31 @@ export class RunNotices {
     this.#remarks = remarks;
   }
 
+  /** What the agent says about single threads of the turn, and the files of its changes that were handed over. */
+  addReports(reports: readonly ThreadReport[], changedFiles: readonly string[]): void {
+    this.#reports = reports;
+    this.#changedFiles = changedFiles;
+  }
+
+  /**
+   * The places of the messages that lead to a turn with these follow-ups, by the messages. Empty if all messages of each
+   * thread stand in one place of it.
+   */
+  placesOf(followUps: readonly FollowUp[]): ReadonlyMap<string, string> {
+    const placed = this.#requests(followUps).flatMap(({ messageRef, thread }) =>
+      messageRef === undefined || thread === undefined
+        ? []
+        : [{ messageRef, threadId: thread.id, place: this.#writer.placeOf(thread.adapter, messageRef) }],
+    );
+    const isOneOfSeveral = ({ place, threadId }: { place: string | undefined; threadId: string }) =>
+      placed.some((other) => other.threadId === threadId && other.place !== place);
+    return new Map(
+      placed.flatMap((each) =>
+        each.place !== undefined && isOneOfSeveral(each) ? [[each.messageRef, each.place]] : [],
+      ),
+    );
+  }
+
   /** Posts the final answer of a turn, unless the turn is private. */
   postAnswer(): void {
     const { isPrivate, run } = this.#changed;
@@ -160,9 +208,15 @@ export class RunNotices {
       takesRating: purpose === "answer" && text !== "" ? turn : undefined,
       unpushed: this.#unpushed,
       landed: this.#landed.length === 0 ? undefined : this.#landed,
+      review: isReview(run) ? this.#askedReview() : undefined,
     });
     const sessionLink = this.#writer.sessionLink(run);
     this.#postToRequesters({ kind: "message", purpose, text, sessionLink, ...work });
+  }
+
+  /** The adapter adds the findings. A platform's report is no message. */
+  #askedReview(): ShownReview {
+    return { isAsked: this.#requests().some(({ messageRef }) => messageRef !== undefined), findings: [] };
   }
 
   /** Posts the agent's question, with the address of the page where it can be allowed if that is not so here. */
@@ -225,13 +279,16 @@ export class RunNotices {
       );
       const isOfAdapter = requests.some(({ thread }) => thread?.adapter === adapter);
       if (refs.length > 0 || isFromElsewhere || !isOfAdapter) {
-        this.#postAtPlace(message, refs, { adapter, id });
+        const asked = requests.filter(({ thread }) => thread?.id === id).map(({ actor }) => actor);
+        // Messages that do not name their author are of the requester of the run, whom the writer adds.
+        const requester = asked.includes(undefined) ? undefined : asked.at(-1);
+        this.#postAtPlace({ ...message, ...defined({ requester }) }, refs, { adapter, id });
       }
     }
   }
 
   /** The messages that led to the turn, and their threads. */
-  #requests(): readonly RequestMessage[] {
+  #requests(followUps?: readonly FollowUp[]): readonly RequestMessage[] {
     const { run, taken } = this.#aggregate;
     const { message_ref: messageRef } = run.provenance;
     const request = {
@@ -239,28 +296,45 @@ export class RunNotices {
       threadId: undefined,
       messageRef: typeof messageRef === "string" ? messageRef : undefined,
     };
-    const messages = [...(isFirstTurn(run) ? [request] : []), ...(run.turnOpen ? taken : [])];
-    return messages.map(({ messageRef, source, threadId }) => {
+    const messages = [...(isFirstTurn(run) ? [request] : []), ...(followUps ?? (run.turnOpen ? taken : []))];
+    return messages.map(({ messageRef, source, threadId, ...rest }) => {
       const thread =
         threadId === undefined
           ? this.#threads.find(({ adapter }) => this.#writer.sourceOf(adapter) === source)
           : this.#threads.find(({ id }) => id === threadId);
-      return { messageRef, thread };
+      return { messageRef, thread, ...("actor" in rest ? { actor: rest.actor } : {}) };
     });
   }
 
   /**
    * Messages of one place are answered there, and those of several places once in the thread as a whole: the same words in
-   * five places would notify a person five times. The reaction to each message says at its place how the turn ended.
+   * five places would notify a person five times. At each place stands what was done there.
    */
   #postAtPlace(
     message: Message,
     refs: readonly string[],
     { adapter, id }: Pick<Thread, "adapter" | "id">,
   ): void {
-    const [ref, ...others] = new Map(refs.map((each) => [this.#writer.placeOf(adapter, each), each]));
-    const isAtPlace = ref?.[0] !== undefined && others.length === 0;
-    this.post(isAtPlace ? { ...message, inReplyTo: ref[1] } : message, id);
+    const places = [...new Map(refs.map((each) => [this.#writer.placeOf(adapter, each), each]))];
+    const [ref, ...others] = places;
+    if (ref?.[0] !== undefined && others.length === 0) {
+      this.post({ ...message, inReplyTo: ref[1] }, id);
+      return;
+    }
+    const parts = places.flatMap(([place, inReplyTo]) =>
+      place === undefined ? [] : [this.#partAt(place, inReplyTo)],
+    );
+    this.post(message.purpose === "answer" && parts.length > 0 ? { ...message, parts } : message, id);
+  }
+
+  #partAt(place: string, inReplyTo: string): AnswerPart {
+    const report = this.#reports.find(({ thread }) => thread === place);
+    const isDone = report?.isDone === true && this.#changedFiles.length > 0;
+    return defined({
+      inReplyTo,
+      text: report?.reply || undefined,
+      doneIn: isDone ? this.#changedFiles : undefined,
+    });
   }
 
   postCards(now: Date, waiting: readonly FollowUp[]): void {
@@ -278,11 +352,30 @@ export class RunNotices {
     }
   }
 
+  /** The threads of pull requests get a check when they are bound and whenever it changes. */
+  postChecks(): void {
+    const { run } = this.#changed;
+    const threads = this.#threads.filter((thread) => this.#writer.showsCheckIn(thread, run));
+    if (threads.length === 0) {
+      return;
+    }
+    const { run: before } = this.#aggregate;
+    for (const { adapter, id } of threads) {
+      const check = this.#writer.check(run, adapter);
+      if (id === this.#newThreadId || !isSameCheck(check, this.#writer.check(before, adapter))) {
+        this.#notices.push({ threadId: id, notice: { kind: "check", check } });
+      }
+    }
+  }
+
   /**
    * A thread gets a card when it is bound and whenever the card changes. A quiet thread gets one only for a question,
-   * for an approval and at the end.
+   * for an approval and at the end, and a pull request of the run only after a person wrote to the run there.
    */
-  #getsCard({ adapter, id, verbosity }: Thread, { state, waitingFollowUp }: Run): boolean {
+  #getsCard({ adapter, id, showsCard, verbosity }: Thread, { state, waitingFollowUp }: Run): boolean {
+    if (showsCard === false) {
+      return this.#cardsFromNow.includes(id);
+    }
     if (id === this.#newThreadId) {
       return true;
     }

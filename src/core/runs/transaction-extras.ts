@@ -12,6 +12,8 @@ import type { RunEdit } from "./run-edit.ts";
 export interface TransactionExtras {
   /** Default: the API. */
   readonly from?: RequestOrigin;
+  /** What the caller proved to be in the threads of the run. Asked for only if nothing else allows an approval. */
+  readonly provenFrom?: () => Promise<readonly RequestOrigin[]>;
   readonly inboxResult?: Omit<InboxResult, "runId">;
   readonly binding?: ThreadBinding;
   /** Posted to the thread `threadId` only. */
@@ -24,6 +26,8 @@ export interface TransactionExtras {
   readonly apiKeyId?: string;
   /** The sign-in of the caller. If it has ended, nothing is stored. */
   readonly signInId?: string;
+  /** Throws if the follow-up that is to be changed is not as the caller has seen it. */
+  readonly checkBefore?: (followUp: FollowUp) => void;
   /** Named in audit entries. Default: the viewer. */
   readonly author?: AuditContext;
   /** Builds the response that is stored under the caller's idempotency key. */

@@ -144,10 +144,17 @@ export function agentsCheck(catalogue: AgentCatalogueView): Check {
 export function adaptersCheck(
   adapters: readonly string[],
   { installations, teams }: Pick<Storage, "installations" | "teams">,
+  problems: readonly string[] = [],
 ): Check {
   return {
     name: "adapters",
     async run() {
+      if (problems.length > 0) {
+        return fail(
+          `The stored settings of an adapter do not fit: ${problems.join(" ")}`,
+          "Set the variables that are missing, or remove the stored settings under Integrations and set the adapter up again.",
+        );
+      }
       if (adapters.length === 0) {
         return ok("None is enabled: runs come only over the API.");
       }
@@ -163,15 +170,15 @@ export function adaptersCheck(
         }
         return `${name} (installations: ${on.length} on, ${off.length} off)`;
       });
-      const problems = all.flatMap(({ adapter, enabled, externalId, name = externalId, problem }) =>
+      const refused = all.flatMap(({ adapter, enabled, externalId, name = externalId, problem }) =>
         enabled && problem !== undefined && adapters.includes(adapter)
           ? [`${adapter} ${name}: ${problem}`]
           : [],
       );
-      return problems.length === 0
+      return refused.length === 0
         ? ok(`Switched on: ${counts.join(", ")}.`)
         : fail(
-            `Installations that the platform refuses: ${problems.join(" ")}`,
+            `Installations that the platform refuses: ${refused.join(" ")}`,
             "Waiting messages are handled as soon as the platform takes the app again.",
           );
     },

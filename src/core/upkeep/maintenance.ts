@@ -27,6 +27,8 @@ export interface MaintenanceDeps {
   readonly eventBodyMs: number;
   /** Checkpoints of runs that ended long ago, of which the work alone is kept. */
   readonly checkpoints: { prune(): Promise<number> };
+  /** What joined principals still have. */
+  readonly joins: { prune(): Promise<number> };
   /** Processed events and sent notices that are too old to be of use. */
   readonly history: { prune(): Promise<number> };
   /** This worker's files of runs that were deleted. */
@@ -87,6 +89,7 @@ export class Maintenance {
   async prune(): Promise<void> {
     const { blobs, eventBodyMs, storage } = this.#deps;
     await this.#prune("checkpoints of ended runs", this.#deps.checkpoints);
+    await this.#prune("rows of joined principals", this.#deps.joins);
     await this.#prune("blobs", blobs);
     await this.#prune("bodies of events", { prune: () => storage.inbox.pruneBodies(eventBodyMs) });
     await this.#prune("processed events and sent notices", this.#deps.history);

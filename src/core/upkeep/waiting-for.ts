@@ -1,9 +1,17 @@
 import { questionLine } from "../model/runs/question-text.ts";
 import type { ListedRun } from "../model/runs/run.ts";
-import { isEnded } from "../model/runs/states.ts";
+import { isEnded, isPaused } from "../model/runs/states.ts";
 import type { Availability } from "./capacity.ts";
 
-export const WAIT_REASONS = ["approval", "question", "worker_host", "capacity", "quota", "disk"] as const;
+export const WAIT_REASONS = [
+  "approval",
+  "question",
+  "instructions",
+  "worker_host",
+  "capacity",
+  "quota",
+  "disk",
+] as const;
 export type WaitReason = (typeof WAIT_REASONS)[number];
 
 /** What a run waits for before it can start or continue. */
@@ -23,7 +31,7 @@ export function waitingFor(
   now: Date,
 ): WaitingFor | undefined {
   const followUp = run.waitingFollowUp;
-  if (followUp !== undefined && isEnded(run.state)) {
+  if (followUp !== undefined && (isEnded(run.state) || isPaused(run))) {
     const { reason, since } = followUp;
     return { reason: "approval", message: `A follow-up must be approved. ${reason}`, since };
   }
@@ -43,7 +51,10 @@ export function newRunWaitsFor(
 
 type Reason = Omit<WaitingFor, "since">;
 
-function decisionOf({ approval, permission }: ListedRun): Reason | undefined {
+function decisionOf({ approval, pause, permission, statusMessage }: ListedRun): Reason | undefined {
+  if (pause !== undefined) {
+    return { reason: "instructions", message: statusMessage?.message ?? "The run is paused." };
+  }
   if (permission !== undefined) {
     return { reason: "question", message: questionLine(permission) };
   }

@@ -15,7 +15,10 @@ import { type PushRequest, readPush } from "./push-commands.ts";
 import { PushReport, refusingReport } from "./push-report.ts";
 
 export interface GitGatewayOptions {
-  readonly grant: Pick<GatewayGrant, "runId" | "teamId" | "repositories" | "network" | "withoutTeamToken">;
+  readonly grant: Pick<
+    GatewayGrant,
+    "runId" | "teamId" | "repositories" | "network" | "refusalOfPush" | "withoutTeamToken"
+  >;
   readonly log: Log;
   readonly gitUrl: string;
   readonly authorize: AuthorizeRepository;
@@ -99,7 +102,7 @@ function requireGrant(repositoryCall: {
   const { granted, isPush, network } = repositoryCall;
   const repository = `${repositoryCall.owner}/${repositoryCall.name}`;
   if (isPush && granted?.push !== true) {
-    throw new Refusal(403, `This run must not push to ${repository}.`);
+    throw new Refusal(403, granted?.noPush ?? `This run must not push to ${repository}.`);
   }
   if (granted !== undefined || network === "internet") {
     return;
@@ -261,6 +264,10 @@ async function push(options: GitGateway, call: GitCall): Promise<void> {
   if (!wanted.commands.every(({ ref }) => branchPrefixes.some((prefix) => ref.startsWith(BRANCH + prefix)))) {
     const [prefix] = branchPrefixes;
     return refusePush(call, wanted, `this run may push only to branches that begin with ${prefix}`);
+  }
+  const refusal = await options.grant.refusalOfPush?.(call.repository);
+  if (refusal !== undefined) {
+    return refusePush(call, wanted, refusal);
   }
   const upstreamResponse = await callHost(options, call, wanted.body);
   const report = new PushReport(wanted.capabilities, {

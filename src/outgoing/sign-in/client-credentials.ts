@@ -1,5 +1,5 @@
 import { type ClientAuth, ClientSecretBasic, ClientSecretPost } from "openid-client";
-import { refusesClient } from "./issuer-error.ts";
+import { ClientRefused, refusesClient } from "./issuer-error.ts";
 
 type Method = "client_secret_basic" | "client_secret_post";
 
@@ -7,8 +7,8 @@ type Method = "client_secret_basic" | "client_secret_post";
 const DEFAULT: readonly string[] = ["client_secret_basic"];
 
 /**
- * Sends the client's secret in the way that the issuer takes. Issuers list the ways that any client may use, and each
- * client is registered for one. So the first refusal leads to the other way.
+ * Sends the client's secret in the way that the issuer takes, in a header if it takes both. Issuers list the ways that any
+ * client may use, and each client is registered for one. So the first refusal leads to the other way.
  */
 export class ClientCredentials {
   readonly #ways: Readonly<Record<Method, ClientAuth>>;
@@ -23,7 +23,8 @@ export class ClientCredentials {
 
   readonly authentication: ClientAuth = (server, client, body, headers) => {
     const listed = server.token_endpoint_auth_methods_supported ?? DEFAULT;
-    this.#method ??= listed.includes("client_secret_post") ? "client_secret_post" : "client_secret_basic";
+    const onlyInBody = listed.includes("client_secret_post") && !listed.includes("client_secret_basic");
+    this.#method ??= onlyInBody ? "client_secret_post" : "client_secret_basic";
     this.#ways[this.#method](server, client, body, headers);
   };
 
@@ -47,9 +48,7 @@ export class ClientCredentials {
     } catch (error) {
       if (refusesClient(error)) {
         this.#method = former;
-        throw new Error(
-          "The issuer refuses the client id or its secret, by client_secret_basic and by client_secret_post.",
-        );
+        throw new ClientRefused();
       }
       throw error;
     }

@@ -9,7 +9,10 @@ export interface OidcConfig {
   readonly name: string;
   /** The domains whose verified addresses may sign in, in small letters. */
   readonly domains: readonly string[];
+  /** The name of a claim, or the path to a member of one. */
   readonly groupsClaim: string;
+  /** An address counts although the issuer does not say whether it is verified. */
+  readonly trustsEmail: boolean;
   /** The first entry of a group that the person has decides the team and the role. */
   readonly groups: readonly OidcGroup[];
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { parseJson } from "../../core/basics/parse-json.ts";
-import { isPlainEmail } from "../../core/model/people/plain-name.ts";
 import { FIRST_TEAM } from "../../core/model/people/team.ts";
 import type {
   Membership,
@@ -9,10 +8,12 @@ import type {
   Renewal,
   SignInProvider,
 } from "../../core/ports/sign-in-provider.ts";
+import { entryOf, gapsOf, groupsOf, leavesGroupsOut, suffices, textOf, verifiedEmailOf } from "./claims.ts";
 import type { OidcConfig } from "./oidc-config.ts";
-import { type Claims, OpenIdClient, type Proof } from "./open-id-client.ts";
+import { OpenIdClient, type Proof } from "./open-id-client.ts";
+import { SignInTroubles } from "./sign-in-troubles.ts";
 
-type Rules = Pick<OidcConfig, "clientId" | "domains" | "groups" | "groupsClaim" | "issuer">;
+type Rules = Pick<OidcConfig, "clientId" | "domains" | "groups" | "groupsClaim" | "issuer" | "trustsEmail">;
 
 /** What a later question to the issuer needs. */
 const renewal = z.object({
@@ -28,13 +29,16 @@ const renewal = z.object({
 
 /** Signs in with any issuer of OpenID Connect. */
 export function oidcProvider(config: OidcConfig): SignInProvider {
-  const client = new OpenIdClient(config);
+  const client = new OpenIdClient({ ...config, suffices: (claims) => suffices(claims, config) });
+  const troubles = new SignInTroubles(config.name);
   return {
     method: "oidc",
     name: config.name,
     icon: "M8 1.8 3 3.7v4.1c0 3.1 2.1 5.3 5 6.4 2.9-1.1 5-3.3 5-6.4V3.7z",
     authorizationUrl: (attempt) => client.authorizationUrl(attempt),
-    prove: async (callback, attempt) => accountOf(await client.prove(callback, attempt), config),
+    prove: (callback, attempt) =>
+      troubles.watch(async () => accountOf(await client.prove(callback, attempt), config)),
+    check: troubles.check,
     again: { answers: () => client.answers(), renew: (text) => renew(client, text, config) },
   };
 }
@@ -62,7 +66,7 @@ async function renew(client: OpenIdClient, text: string, config: Rules): Promise
   if (stored.data.hasGroups && groupsOf(answer.claims, config) === undefined) {
     return { outcome: "unclear", reason: "The issuer names no groups without the browser." };
   }
-  return stored.data.hasEmail && verifiedEmailOf(answer.claims) === undefined
+  return stored.data.hasEmail && verifiedEmailOf(answer.claims, config) === undefined
     ? { outcome: "unclear", reason: "The issuer names no e-mail address without the browser." }
     : { outcome: "proven", account: accountOf(answer, config) };
 }
@@ -74,12 +78,12 @@ function isOf(issuer: string, iss: string): boolean {
 }
 
 /** The subject contains the issuer, because subjects are unique only there. */
-function accountOf({ claims, refreshToken }: Proof, config: Rules): ProvenAccount {
+function accountOf({ claims, gaps = [], refreshToken }: Proof, config: Rules): ProvenAccount {
   const { iss, sub } = claims;
-  const email = verifiedEmailOf(claims);
+  const email = verifiedEmailOf(claims, config);
   const name = textOf(claims.name) ?? textOf(claims.preferred_username);
   const groups = groupsOf(claims, config);
-  const areLeftOut = leavesOut(claims, config);
+  const areLeftOut = leavesGroupsOut(claims, config);
   const { clientId } = config;
   const has = { hasGroups: groups !== undefined, hasEmail: email !== undefined };
   const later = refreshToken === undefined ? undefined : { iss, sub, refreshToken, clientId, ...has };
@@ -93,28 +97,8 @@ function accountOf({ claims, refreshToken }: Proof, config: Rules): ProvenAccoun
       return entry?.role === "administrator" && team.includes(entry.team);
     },
     ...defined({ renewal: later === undefined ? undefined : JSON.stringify(later) }),
-    gaps: gapsOf(claims, email, areLeftOut),
+    gaps: [...gapsOf(claims, config), ...gaps],
   };
-}
-
-const GROUPS_MAX = 500;
-
-/** Some issuers give one group as a text. Undefined: the issuer names none, not even an empty list. */
-function groupsOf(
-  claims: Claims,
-  { groupsClaim }: Pick<Rules, "groupsClaim">,
-): readonly string[] | undefined {
-  const value = claims[groupsClaim];
-  if (value === undefined) {
-    return undefined;
-  }
-  const texts = [value].flat().map(textOf);
-  return texts.filter((group) => group !== undefined).slice(0, GROUPS_MAX);
-}
-
-/** An issuer can name a place to ask for a claim that is too long for a token (OpenID Connect Core, 5.6.2). */
-function leavesOut(claims: Claims, { groupsClaim }: Pick<Rules, "groupsClaim">): boolean {
-  return claims[groupsClaim] === undefined && Object.hasOwn(Object(claims._claim_names), groupsClaim);
 }
 
 function membershipsOf(
@@ -128,38 +112,4 @@ function membershipsOf(
   }
   const domain = email?.slice(email.lastIndexOf("@") + 1).toLowerCase();
   return domain !== undefined && config.domains.includes(domain) ? [{ team: FIRST_TEAM }] : [];
-}
-
-function entryOf(
-  names: readonly string[],
-  { groups }: Pick<Rules, "groups">,
-): Rules["groups"][number] | undefined {
-  const own = new Set(names);
-  return groups.find(({ group }) => own.has(group));
-}
-
-/** Issuers let people enter any address, and verify it later or never. */
-function verifiedEmailOf({ email, email_verified: isVerified }: Claims): string | undefined {
-  const address = textOf(email);
-  return isVerified === true && address !== undefined && isPlainEmail(address) ? address : undefined;
-}
-
-function gapsOf(
-  { email, email_verified: isVerified }: Claims,
-  usable: string | undefined,
-  areLeftOut: boolean,
-) {
-  const hasNone = email === undefined ? "The issuer names no e-mail address." : undefined;
-  const isOpen =
-    isVerified === true ? "The e-mail address is malformed." : "The claim email_verified is not true.";
-  return [
-    ...(usable === undefined ? [hasNone ?? isOpen] : []),
-    ...(areLeftOut ? ["The issuer left the groups out (_claim_names), because there are too many."] : []),
-  ];
-}
-
-const TEXT_MAX = 200;
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" && value.length <= TEXT_MAX ? value : undefined;
 }

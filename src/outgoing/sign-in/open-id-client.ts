@@ -5,6 +5,7 @@ import {
   buildAuthorizationUrl,
   type Configuration,
   calculatePKCECodeChallenge,
+  clockTolerance,
   discovery,
   enableNonRepudiationChecks,
   fetchUserInfo,
@@ -13,10 +14,13 @@ import {
 import { defined } from "../../core/basics/defined.ts";
 import { PersonNeeded, type SignInAttempt, unproven } from "../../core/ports/sign-in-provider.ts";
 import { ClientCredentials } from "./client-credentials.ts";
-import { errorCodeOf, reasonOf } from "./issuer-error.ts";
+import { errorCodeOf, namesAnother, reasonOf, textFor, UserInfoFailed } from "./issuer-error.ts";
 import type { OidcConfig } from "./oidc-config.ts";
 
-type OpenIdSettings = Pick<OidcConfig, "issuer" | "clientId" | "clientSecret" | "scopes">;
+interface OpenIdSettings extends Pick<OidcConfig, "issuer" | "clientId" | "clientSecret" | "scopes"> {
+  /** Whether the claims of an ID token are enough if the user info cannot be read. */
+  readonly suffices: (claims: Claims) => boolean;
+}
 
 /** What the issuer says about the person. */
 export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string };
@@ -25,6 +29,8 @@ export type Claims = Readonly<Record<string, unknown>> & { readonly iss: string;
 export interface Proof {
   readonly claims: Claims;
   readonly refreshToken: string | undefined;
+  /** Why claims may be missing. */
+  readonly gaps?: readonly string[];
 }
 
 /** Whom a refresh token belongs to. */
@@ -37,6 +43,8 @@ export type Refreshed =
   | { readonly outcome: "unanswered"; readonly reason: string; readonly refreshToken: string };
 
 const TIMEOUT_SECONDS = 10;
+/** By so much the clocks of the issuer and of this server may differ. */
+const CLOCK_TOLERANCE_SECONDS = 60;
 /** A page waits for this, so it is short. */
 const PROBE_MS = 3_000;
 
@@ -111,13 +119,15 @@ export class OpenIdClient {
       if (claims === undefined) {
         throw new Error("The issuer sent no ID token.");
       }
-      const info = await userInfo(configuration, tokens.access_token, claims.sub);
-      return { claims: mergeClaims(info ?? {}, claims), refreshToken: tokens.refresh_token };
+      return {
+        ...(await this.#complete(configuration, tokens.access_token, claims)),
+        refreshToken: tokens.refresh_token,
+      };
     } catch (error) {
       if (error instanceof AuthorizationResponseError && PERSON_NEEDED.has(error.error)) {
         throw new PersonNeeded(new Error(reasonOf(error)));
       }
-      throw unproven("The issuer did not confirm this sign-in.", new Error(reasonOf(error)));
+      throw unproven(textFor(error), new Error(reasonOf(error)));
     }
   }
 
@@ -132,12 +142,39 @@ export class OpenIdClient {
       if (claims !== undefined && claims.sub !== sub) {
         return { outcome: "refused", reason: "The issuer answered for another person." };
       }
+      if (claims !== undefined) {
+        const completed = await this.#complete(configuration, tokens.access_token, claims);
+        return { outcome: "proven", ...completed, refreshToken };
+      }
       const info = await userInfo(configuration, tokens.access_token, sub);
-      return claims === undefined && info === undefined
+      return info === undefined
         ? { outcome: "unclear", reason: "The issuer names no claims without the browser." }
-        : { outcome: "proven", claims: mergeClaims(info ?? {}, claims ?? { iss, sub }), refreshToken };
+        : { outcome: "proven", claims: mergeClaims(info, { iss, sub }), refreshToken };
     } catch (error) {
       return failedRefresh(error, refreshToken);
+    }
+  }
+
+  /**
+   * Adds the claims of the user info to those of the ID token. It is not needed if the token says everything, and a
+   * failure counts only if the token does not say enough.
+   */
+  async #complete(
+    configuration: Configuration,
+    accessToken: string,
+    claims: Claims,
+  ): Promise<Pick<Proof, "claims" | "gaps">> {
+    const isEnough = this.#settings.suffices(claims);
+    if (isEnough && claims.name !== undefined && claims.email !== undefined) {
+      return { claims };
+    }
+    try {
+      return { claims: mergeClaims((await userInfo(configuration, accessToken, claims.sub)) ?? {}, claims) };
+    } catch (error) {
+      if (!isEnough || namesAnother(error)) {
+        throw new UserInfoFailed(error);
+      }
+      return { claims, gaps: [reasonOf(new UserInfoFailed(error))] };
     }
   }
 
@@ -172,7 +209,8 @@ export class OpenIdClient {
     const url = new URL(issuer);
     // The configuration allows plain HTTP on this machine only.
     const insecure = url.protocol === "http:" ? [allowInsecureRequests] : [];
-    return discovery(url, clientId, clientSecret, this.#credentials.authentication, {
+    const client = { client_secret: clientSecret, [clockTolerance]: CLOCK_TOLERANCE_SECONDS };
+    return discovery(url, clientId, client, this.#credentials.authentication, {
       execute: [...insecure, enableNonRepudiationChecks],
       timeout: TIMEOUT_SECONDS,
     });

@@ -1,11 +1,10 @@
-import { text } from "node:stream/consumers";
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from "jose";
-import { Agent, fetch } from "undici";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { WorkflowToken, WorkflowTokens } from "../../core/ports/workflow-tokens.ts";
-import { createGuardedConnector, type GuardOptions } from "../guarded-connector.ts";
+import type { GuardOptions } from "../guarded-connector.ts";
+import { createGuardedFetch } from "../guarded-fetch.ts";
 
 /** The claims of GitHub Actions. Other issuers can be told to send these names. */
 const claims = z.object({
@@ -19,7 +18,6 @@ const claims = z.object({
 const metadata = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
 const TIMEOUT_MS = 5_000;
-const ANSWER_BYTES_MAX = 256 * 1024;
 /** Signatures by asymmetric keys: a shared secret would let the reader of a token make others. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA"];
 const CLOCK_TOLERANCE = "30s";
@@ -32,8 +30,8 @@ type Destination = Omit<GuardOptions, "connectMs">;
 
 /** Connects only where `destinations` allows. */
 export function createWorkflowTokens({ destinations, resolve }: Destination): WorkflowTokens {
-  const connect = createGuardedConnector({ destinations, connectMs: TIMEOUT_MS, ...defined({ resolve }) });
-  const issuers = new Issuers(new Agent({ connect, maxResponseSize: ANSWER_BYTES_MAX, pipelining: 0 }));
+  const options = { destinations, connectMs: TIMEOUT_MS, ...defined({ resolve }) };
+  const issuers = new Issuers(createGuardedFetch(options));
   return {
     async verify(token, trusted) {
       const issuer = issuerOf(token);
@@ -61,11 +59,11 @@ export function createWorkflowTokens({ destinations, resolve }: Destination): Wo
 
 /** The keys of issuers, which are read at the first token of each. */
 class Issuers {
-  readonly #agent: Agent;
+  readonly #fetch: ReturnType<typeof createGuardedFetch>;
   readonly #known = new Map<string, Promise<JWTVerifyGetKey>>();
 
-  constructor(agent: Agent) {
-    this.#agent = agent;
+  constructor(fetch: ReturnType<typeof createGuardedFetch>) {
+    this.#fetch = fetch;
   }
 
   /** A failure is not kept. */
@@ -89,15 +87,8 @@ class Issuers {
     });
   }
 
-  async #get(url: string, signal: AbortSignal): Promise<Response> {
-    const headers = { accept: "application/json" };
-    const { body, status } = await fetch(url, {
-      dispatcher: this.#agent,
-      redirect: "error",
-      signal,
-      headers,
-    });
-    return new Response(body === null ? "" : await text(body), { status });
+  #get(url: string, signal: AbortSignal): Promise<Response> {
+    return this.#fetch(url, { headers: { accept: "application/json" }, signal });
   }
 }
 

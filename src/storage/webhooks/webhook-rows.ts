@@ -1,7 +1,9 @@
+import { z } from "zod";
 import type {
   NewWebhookDelivery,
   WebhookDelivery,
   WebhookEndpoint,
+  WebhookSecret,
   WebhookTry,
 } from "../../core/model/webhooks/webhook.ts";
 import type {
@@ -9,8 +11,15 @@ import type {
   WebhookEndpoint as EndpointRow,
   WebhookTry as TryRow,
 } from "../generated/client.ts";
-import { WEBHOOK_SECRETS } from "../json-columns.ts";
+import { type MembersOf, time } from "../json-columns.ts";
 import { parseJsonColumn, toJson, withoutNulls } from "../rows.ts";
+
+const WEBHOOK_SECRETS: z.ZodType<readonly WebhookSecret[]> = z.array(
+  z.looseObject({
+    sealed: z.string(),
+    expiresAt: z.exactOptional(time),
+  } satisfies MembersOf<WebhookSecret>),
+);
 
 /** The team of an endpoint that was deleted. */
 export const NOBODY = "00000000-0000-0000-0000-000000000000";

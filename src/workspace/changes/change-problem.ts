@@ -34,6 +34,11 @@ export function changeProblem(
             `The changes in ${repository} could not be pushed. Their commits have large files: ${largeFiles.join(", ")}.`,
             "If the host refuses files of this size, ask the agent to take them out of its commits.",
           );
+    case SCRIPT_ENDS.notOurs:
+      return problem(
+        `The branch in ${repository} has commits of other people that the run does not have.`,
+        "Ask the agent to fetch the branch and to merge it into its own.",
+      );
     case SCRIPT_ENDS.notFetched:
       return problem(`The newest commits of ${repository} could not be fetched.`);
     default:

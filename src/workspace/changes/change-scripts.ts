@@ -14,9 +14,10 @@ export const SCRIPT_ENDS = {
   unreadable: 93,
   notPushed: 94,
   notFetched: 95,
+  notOurs: 96,
 } as const;
 
-const OPENING = `
+export const OPENING = `
 command -v git >/dev/null 2>&1 || exit 91
 cd -P -- "$1" 2>/dev/null || exit 92
 [ -e .git ] || exit 92
@@ -97,6 +98,30 @@ cat "$SCRATCH/names" "$SCRATCH/lines" "$SCRATCH/left"
 g diff-tree -r -p -M --binary --full-index --no-ext-diff --no-textconv --no-color "$from" "$tree"
 `;
 
+/** How many files outside of what may be changed are printed. */
+const OUTSIDE_MAX = 100;
+
+/**
+ * Prints the files that differ from the clone and from each head of the host that was merged, except those of the pathspecs
+ * from `$3` on.
+ */
+export const OUTSIDE = `${OPENING}${TREE}
+shift 2
+differing() {
+  from=$1
+  shift
+  g diff-tree -r --no-renames --name-only -z "$from" "$tree" -- ':(top)' "$@" | as_lines | sort
+}
+differing "$base" "$@" > "$SCRATCH/outside"
+head=$(g rev-parse --verify --quiet 'HEAD^{commit}') || exit 93
+g for-each-ref --format='%(objectname)' --merged="$head" refs/remotes > "$SCRATCH/merged" || exit 93
+while read -r each; do
+  differing "$each" "$@" | comm -12 "$SCRATCH/outside" - > "$SCRATCH/both"
+  mv "$SCRATCH/both" "$SCRATCH/outside"
+done < "$SCRATCH/merged"
+head -n ${OUTSIDE_MAX} "$SCRATCH/outside" | tr '\\n\\001' '\\000\\n'
+`;
+
 /**
  * Brings the work of the agent that is elsewhere to `HEAD` and into the working tree, and prints its kind and name. Does
  * nothing if that could lose other work: if something changed here since `$3` or is not committed, if the work does not
@@ -136,10 +161,40 @@ exit 0
 const SUBJECT_BYTES = 300;
 
 /**
- * Commits and pushes `$2..HEAD` to `$4` of `$3`, by force when `$5` is `+`. Prints the commit and the subject of the first
- * commit since `$2` that another program made, otherwise that of `MESSAGE`. Prints nothing if there is nothing to push.
+ * Signs off, with `$6`, each commit that the host does not have and that is no merge, for its author. A changed commit and
+ * those after it are made again with the same files, authors and dates, and without signatures, which would be wrong.
  */
-export const PUSH = `${OPENING}
+const SIGN_OFF = `
+: > "$SCRATCH/moved"
+signed=
+[ -z "$6" ] ||
+  g rev-list --reverse --topo-order "$head" --not "$2" $upstream --remotes > "$SCRATCH/unsigned" || exit 93
+[ -n "$6" ] || : > "$SCRATCH/unsigned"
+while read -r each; do
+  g cat-file commit "$each" > "$SCRATCH/commit" || exit 93
+  sed -n '/^$/q;p' "$SCRATCH/commit" | sed -f "$SCRATCH/moved" > "$SCRATCH/header"
+  sed '1,/^$/d' "$SCRATCH/commit" > "$SCRATCH/message"
+  author=$(sed -n 's/^author \\(.*>\\) .*$/\\1/p' "$SCRATCH/header")
+  if [ "$(grep -c '^parent ' "$SCRATCH/header")" -lt 2 ]; then
+    g interpret-trailers --no-divider --if-exists addIfDifferent --if-missing add \\
+      --trailer "Signed-off-by: $author" < "$SCRATCH/message" > "$SCRATCH/signed" || exit 93
+    mv "$SCRATCH/signed" "$SCRATCH/message"
+  fi
+  { cat "$SCRATCH/header"; echo; cat "$SCRATCH/message"; } > "$SCRATCH/new"
+  cmp -s "$SCRATCH/commit" "$SCRATCH/new" && continue
+  sed -i '/^gpgsig/,/^[^ ]/{/^gpgsig/d;/^ /d;}' "$SCRATCH/header"
+  new=$({ cat "$SCRATCH/header"; echo; cat "$SCRATCH/message"; } | g hash-object -t commit -w --stdin) || exit 93
+  printf 's/^parent %s$/parent %s/\\n' "$each" "$new" >> "$SCRATCH/moved"
+  [ "$each" != "$head" ] || signed=$new
+done < "$SCRATCH/unsigned"
+if [ -n "$signed" ]; then
+  g update-ref -m 'Sign off' HEAD "$signed" "$head" || exit 93
+  head=$signed
+fi
+`;
+
+/** Commits what is not committed, and sets `$head`. Ends if the host has all commits. */
+export const COMMIT = `
 rm -f "$index.lock"
 stage
 if ! g diff-index --cached --quiet --no-ext-diff HEAD -- 2>/dev/null; then
@@ -149,17 +204,31 @@ head=$(g rev-parse --verify --quiet 'HEAD^{commit}') || exit 93
 upstream=$(g rev-parse --verify --quiet 'refs/remotes/origin/HEAD^{commit}')
 new=$(g rev-list --max-count=1 "$head" --not "$2" $upstream) || exit 93
 [ -n "$new" ] || exit 0
-g -c http.followRedirects=false push --quiet --no-verify --no-follow-tags --no-signed --recurse-submodules=no \\
-  -- "$3" "$5$head:refs/heads/$4" >&2 || {
-  g rev-list --objects "$head" --not "$2" $upstream | g cat-file --batch-check='%(objectsize) %(objecttype) %(rest)' |
-    sed -n 's/^\\([0-9]\\{8,\\}\\) blob /\\1 /p' | sort -rn | head -n 5
-  exit 94
-}
+`;
+
+/** What to call git with for a push. */
+export const PUSH_TO_HOST = `g -c http.followRedirects=false push --quiet --no-verify --no-follow-tags --no-signed \\
+  --recurse-submodules=no`;
+
+/** Prints what was pushed. */
+export const PRINT_PUSHED = `
 printf '%s\\n' "$head"
 own=$(printf '%s\\n' "$MESSAGE" | head -n 1)
 g log --reverse --no-show-signature --no-color --format=%s "$head" --not "$2" $upstream |
   { grep -vxF -e "$own" || printf '%s\\n' "$own"; } | head -n 1 | head -c ${SUBJECT_BYTES}
 `;
+
+/**
+ * Commits and pushes `$2..HEAD` to `$4` of `$3`, by force when `$5` is `+`. Prints the commit and the subject of the first
+ * commit since `$2` that another program made, otherwise that of `MESSAGE`. Prints nothing if there is nothing to push.
+ */
+export const PUSH = `${OPENING}${COMMIT}${SIGN_OFF}
+${PUSH_TO_HOST} -- "$3" "$5$head:refs/heads/$4" >&2 || {
+  g rev-list --objects "$head" --not "$2" $upstream | g cat-file --batch-check='%(objectsize) %(objecttype) %(rest)' |
+    sed -n 's/^\\([0-9]\\{8,\\}\\) blob /\\1 /p' | sort -rn | head -n 5
+  exit 94
+}
+${PRINT_PUSHED}`;
 
 /**
  * Puts the clone at the commit `$5` of the branch `$4` of `$3`. What the agent has made so far, uncommitted files included,

@@ -23,10 +23,11 @@ import type { Sandbox } from "../../sandboxes/sandbox.ts";
 import { RunDirectory } from "../run-directory.ts";
 import { type ClonedRepository, readRecord, writeRecord } from "../workspace-record.ts";
 import { changeProblem } from "./change-problem.ts";
-import { DIFF, FAST_FORWARD, LIST_BYTES, PRINT_SNAPSHOT, PUSH, RESTART } from "./change-scripts.ts";
+import { DIFF, FAST_FORWARD, LIST_BYTES, OUTSIDE, PRINT_SNAPSHOT, PUSH, RESTART } from "./change-scripts.ts";
 import { findGivenState, inputsOf } from "./given-state.ts";
 import { readDiff } from "./read-diff.ts";
-import { runScript, type SandboxedScript, type ScriptEnd } from "./sandboxed-script.ts";
+import { runScript, type ScriptEnd } from "./sandboxed-script.ts";
+import { type HostCall, pushSigned } from "./signed-push.ts";
 import { Snapshots } from "./snapshots.ts";
 
 export interface ChangeTrackerOptions {
@@ -64,6 +65,8 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
     takeSnapshot: (runWorkspace) => new RunChanges(options, runWorkspace).takeSnapshot(),
     fastForward: (runWorkspace) => new RunChanges(options, runWorkspace).fastForward(),
     diff: (runWorkspace, since, written) => new RunChanges(options, runWorkspace).diff(since, written),
+    outside: (runWorkspace, repository, patterns) =>
+      new RunChanges(options, runWorkspace).outside(repository, patterns),
     push: (runWorkspace, push) => new RunChanges(options, runWorkspace).push(push),
     restart: (runWorkspace, request) => new RunChanges(options, runWorkspace).restart(request),
     restartOf: (runWorkspace, repository) => new RunChanges(options, runWorkspace).restartOf(repository),
@@ -137,6 +140,19 @@ class RunChanges {
       }
     });
     return { diffs, leftOut };
+  }
+
+  async outside(repository: RepositoryName, patterns: readonly string[]): Promise<readonly string[]> {
+    const cloned = await this.#find(repository);
+    if (cloned === undefined) {
+      return [];
+    }
+    const others = patterns.map((pattern) => `:(top,exclude,glob)${pattern}`);
+    const end = await this.#look(OUTSIDE, cloned, others, LIST_BYTES);
+    if (typeof end.exit !== "object" || end.exit.code !== 0) {
+      throw changeProblem(cloned, end);
+    }
+    return end.output.toString("utf8").split("\0").slice(0, -1);
   }
 
   async templateOf(repository: RepositoryName): Promise<string | undefined> {
@@ -224,18 +240,21 @@ class RunChanges {
     return { pushed: observedPush ?? { owner, name, branch, commit }, subject };
   }
 
-  #push(cloned: ClonedRepository, { branch, isShared, message }: BranchPush): Promise<ScriptEnd> {
+  async #push(cloned: ClonedRepository, push: BranchPush): Promise<ScriptEnd> {
+    const { branch, isShared, message, signsOff } = push;
     const { committer = COMMITTER, defaultBranch } = cloned;
     // A branch that others work on is never force-pushed.
-    const force = isShared || branch === defaultBranch || branch === cloned.branch ? "" : "+";
+    const isOwn = !(isShared || branch === defaultBranch || branch === cloned.branch);
     const env = { ...identityOf(committer), MESSAGE: message.slice(0, MESSAGE_CHARS) };
-    return this.#withHost(cloned, { script: PUSH, args: [branch, force], env });
+    const run = (call: HostCall) => this.#withHost(cloned, { ...call, env: { ...env, ...call.env } });
+    const signed = await pushSigned({ ...push, isOwn }, run);
+    return signed ?? run({ script: PUSH, args: [branch, isOwn ? "+" : "", signsOff ? "1" : ""], env: {} });
   }
 
   /** Runs a script that reaches the host through the gateway. Its address is `$3`. */
   #withHost(
     cloned: ClonedRepository,
-    call: Pick<SandboxedScript, "args" | "env" | "script">,
+    { maxOutputBytes = OUTPUT_BYTES, ...call }: HostCall,
   ): Promise<ScriptEnd> {
     const { gitUrl, sandbox, variablesOf } = this.#options;
     const { commit, folder, name, owner } = cloned;
@@ -250,7 +269,7 @@ class RunChanges {
         env: { ...variablesOf(this.#runWorkspace.gateway), ...call.env },
         hasPortForward: true,
         writable: [],
-        maxOutputBytes: OUTPUT_BYTES,
+        maxOutputBytes,
         timeoutMs: this.#limits.pushMs,
       },
       this.#path,

@@ -38,6 +38,7 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
         "skillSnapshot",
         "skillSnapshots",
         "othersWrote",
+        "earlyFollowUps",
         "triggerUrl",
         "lease",
         "startedAt",

@@ -16,9 +16,9 @@ export function describeEventRecoveries(harness: () => StorageHarness): void {
       await eventRecoveries.advance(adapter, "page 2");
       expect(await eventRecoveries.begin(randomUUID(), 60_000)).toEqual({ cursor: undefined });
 
-      await harness().passTime(59_000);
+      await harness().passTime(50_000);
       expect(await eventRecoveries.begin(adapter, 60_000)).toBeUndefined();
-      await harness().passTime(2_000);
+      await harness().passTime(11_000);
       expect(await eventRecoveries.begin(adapter, 60_000)).toEqual({ cursor: "page 2" });
       expect(await eventRecoveries.begin(adapter, 60_000)).toBeUndefined();
     });

@@ -3,7 +3,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PrincipalId, RunId, TeamId } from "../../../src/core/basics/ids.ts";
 import type { ListedRun, Run, RunDefinition } from "../../../src/core/model/runs/run.ts";
-import { RUN_SORTS, type RunFilters, type RunQuery } from "../../../src/core/ports/stores/run-query.ts";
+import {
+  RUN_SORTS,
+  type RunFilters,
+  type RunQuery,
+  TASK_STATUSES,
+} from "../../../src/core/ports/stores/run-query.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aPerson, aStoredRun, type StorageHarness } from "./harness.ts";
 import { naiveList } from "./naive-run-list.ts";
@@ -96,7 +101,7 @@ function originOf(harness: StorageHarness, drawn: Attributes): Partial<RunDefini
       ...(name === undefined ? {} : { name }),
       ...(modelId === undefined ? {} : { model_id: modelId }),
       ...(harnessModelId === undefined ? {} : { harness: { model_id: harnessModelId } }),
-      ...(environmentId === undefined ? {} : { environment_id: environmentId }),
+      ...(environmentId === undefined ? {} : { environment_id: environmentId, repository: "Acme/App" }),
     },
   };
 }
@@ -120,15 +125,20 @@ function queries({ teamId, people, runs }: Pool): fc.Arbitrary<RunQuery> {
       name: fc.constantFrom(...NAMES),
       modelId: fc.constantFrom("m", "nobody", "n"),
       creatorId: fc.constantFrom(...people, randomUUID()),
-      source: fc.constantFrom(...SOURCES),
+      sources: fc.uniqueArray(fc.constantFrom(...SOURCES), { minLength: 1 }),
+      taskStatuses: fc.uniqueArray(fc.constantFrom(...TASK_STATUSES), { minLength: 1 }),
       createdAfter: fc.constantFrom(...times),
       createdBefore: fc.constantFrom(...times),
       updatedAfter: fc.constantFrom(...times),
+      updatedBefore: fc.constantFrom(...times),
       environmentId: fc.constantFrom("e", "nobody", null),
       skill: fc.constantFrom(...SKILLS),
+      repository: fc.constantFrom("acme/app", "acme/other"),
       conversationId: fc.constantFrom(...runs.map(({ conversationId }) => conversationId)),
       scheduleId: fc.constantFrom(...schedules),
       ancestorId: fc.constantFrom(...ids),
+      parentId: fc.constantFrom(...ids),
+      runOrSessionId: fc.constantFrom(...ids, ...runs.map(({ sessionId }) => sessionId)),
       artifactType: fc.constantFrom(...TYPES, "NOTHING"),
       metadata: fc.dictionary(fc.constantFrom("k", "l"), fc.constantFrom("1", "2=3")),
       text: fc.constantFrom(...WORDS),

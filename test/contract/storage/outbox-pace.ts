@@ -141,6 +141,33 @@ export function describeOutboxPace(harness: () => StorageHarness): void {
       expect(await harness().storage.noticeLog.listHeld()).toEqual([]);
     });
 
+    test("edits and reactions pass a message that waits a minute, later messages do not, and the log has the time", async () => {
+      const hour = { ...POSTS, everyMs: 120_000, burst: 2, spares: ["edit", "reaction"] } as const;
+      const limits = only(hour);
+      const [thread] = await shownCards(harness(), 1, limits);
+      const { id = "", run } = thread ?? {};
+      const end = aCard(run as Run, { state: "SUCCEEDED" });
+      const seen = { kind: "seen", messageRef: "one" } as const;
+      await say(harness(), run as Run, [aReply("one"), aReply("two"), aReply("three"), end, seen]);
+      expect(await takeAndSend(harness(), id, limits)).toEqual(aReply("one"));
+
+      const passed = await harness().storage.outbox.take(id, limits);
+
+      expect(passed).toMatchObject({
+        notice: end,
+        behind: { notice: aReply("two"), until: expect.any(Date) },
+      });
+      await harness().storage.outbox.sent(passed?.id ?? "", "there");
+      expect(await deliverAll(harness(), id, limits)).toEqual([seen]);
+      const query = { teamId: (run as Run).teamId, runId: (run as Run).id, limit: 10 };
+      const logged = await harness().storage.noticeLog.list({ ...query, state: "pending" });
+      expect(logged.map(({ heldUntil }) => heldUntil)).toEqual([undefined, expect.any(Date)]);
+      await harness().passTime(120_100);
+
+      expect(await takeAndSend(harness(), id, limits)).toEqual(aReply("two"));
+      expect(await takeAndSend(harness(), id, limits)).toBeUndefined();
+    });
+
     test("a spared edit counts nothing, and is dropped as progress while little is left", async () => {
       const hour = { ...POSTS, burst: 3, reserve: 2, spares: ["edit", "reaction"] } as const;
       const limits = only(hour);

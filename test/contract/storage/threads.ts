@@ -63,6 +63,47 @@ export function describeThreads(harness: () => StorageHarness): void {
       expect(await threads.findById(thread.id)).toMatchObject({ participants: ["a:4"], needsMention: true });
     });
 
+    test("a thread without a card shows one from a change on, or when another run is bound to it", async () => {
+      const { threads } = harness().storage;
+      const [own, other] = [aThread(), aThread()];
+      const run = await aStoredRun(harness());
+      for (const thread of [own, other]) {
+        await bind(harness(), run, { thread, expected: undefined, showsCard: false });
+        expect(await threads.findById(thread.id)).toMatchObject({ showsCard: false });
+      }
+
+      await harness().storage.runs.change(run.id, (aggregate) =>
+        aChange(aggregate.run, { cardsFromNow: [own.id] }),
+      );
+
+      expect(await threads.findById(own.id)).toMatchObject({ showsCard: true });
+      expect(await threads.findById(other.id)).toMatchObject({ showsCard: false });
+      await bind(harness(), await aStoredRun(harness()), { thread: other, expected: run.id });
+      expect(await threads.findById(other.id)).toMatchObject({ showsCard: true });
+    });
+
+    test("a run whose card a thread did not show gets none there when the thread belongs to another run", async () => {
+      const { runs } = harness().storage;
+      const [own, shown] = [aThread(), aThread()];
+      const [first, second] = [await aStoredRun(harness()), await aStoredRun(harness())];
+      await bind(harness(), first, { thread: own, expected: undefined, showsCard: false });
+      await bind(harness(), first, { thread: shown, expected: undefined });
+      const cardsOf = async (run: Run) => {
+        const { threads } = await runs.getAggregate(run.id);
+        return Object.fromEntries(threads.map(({ id, showsCard }) => [id, showsCard]));
+      };
+      expect(await cardsOf(first)).toEqual({ [own.id]: false, [shown.id]: true });
+
+      for (const thread of [own, shown]) {
+        await bind(harness(), second, { thread, expected: first.id });
+      }
+
+      expect(await cardsOf(first)).toEqual({ [own.id]: false, [shown.id]: true });
+      expect(await cardsOf(second)).toEqual({ [own.id]: true, [shown.id]: true });
+      await runs.change(first.id, ({ run }) => aChange(run, { cardsFromNow: [own.id] }));
+      expect(await cardsOf(first)).toEqual({ [own.id]: true, [shown.id]: true });
+    });
+
     test("a decision about a run gets its threads with their verbosity", async () => {
       const run = await aStoredRun(harness());
       const { id } = await aBoundThread(harness(), run);
@@ -148,6 +189,7 @@ function stored(thread: ThreadBinding["thread"]): object {
     verbosity: "normal",
     participants: [],
     needsMention: false,
+    showsCard: true,
     createdAt: expect.any(Date),
   };
 }

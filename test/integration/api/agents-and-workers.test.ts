@@ -36,7 +36,7 @@ describe("the agent catalogue", () => {
       needs: [],
       usable: true,
       license: "Apache-2.0",
-      models: [{ id: "demo", provider: "Errand", vision_supported: true }],
+      models: [{ id: "demo", provider: "UNKNOWN", vision_supported: true }],
     });
   });
 

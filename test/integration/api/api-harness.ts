@@ -16,15 +16,19 @@ import type { Scope } from "../../../src/core/model/people/api-key.ts";
 import type { InstallationGuide } from "../../../src/core/model/people/installation.ts";
 import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import type { Run } from "../../../src/core/model/runs/run.ts";
+import type { AppCreator } from "../../../src/core/ports/app-creator.ts";
 import type { AppInstaller } from "../../../src/core/ports/app-installer.ts";
+import type { AppManager } from "../../../src/core/ports/app-manager.ts";
 import type { Check } from "../../../src/core/ports/check.ts";
 import type { PubSub } from "../../../src/core/ports/pubsub.ts";
+import type { AdapterSettings } from "../../../src/core/ports/stores/adapter-settings.ts";
 import type { IdempotencyStore } from "../../../src/core/ports/stores/idempotency-store.ts";
 import type { Storage } from "../../../src/core/ports/stores/storage.ts";
 import { PullRequestReader } from "../../../src/core/requests/pull-request-reader.ts";
 import { RunService } from "../../../src/core/requests/run-service.ts";
 import { SkillCatalogue } from "../../../src/core/requests/skills/skill-catalogue.ts";
 import { SkillFinder } from "../../../src/core/requests/skills/skill-finder.ts";
+import { StandingOnPlatforms } from "../../../src/core/requests/standing-on-platforms.ts";
 import { NoticeWriter } from "../../../src/core/runs/notice-writer.ts";
 import { RunEdit } from "../../../src/core/runs/run-edit.ts";
 import { runRules } from "../../../src/core/team/policies/run-rules.ts";
@@ -39,6 +43,7 @@ import { Destinations } from "../../../src/outgoing/destinations.ts";
 import { createWorkflowTokens } from "../../../src/outgoing/sign-in/workflow-tokens.ts";
 import { createSecretBox } from "../../../src/secrets/secret-box.ts";
 import { deriveKey } from "../../../src/secrets/secret-files.ts";
+import { PrismaAdapterSettings } from "../../../src/storage/adapter-settings.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
@@ -63,13 +68,20 @@ export interface ApiHarnessOptions {
   readonly adapterRoutes?: readonly FastifyPluginAsync[];
   readonly serves?: ApiDeps["serves"];
   readonly trustProxy?: ApiDeps["trustProxy"];
+  readonly allowedOrigins?: ApiDeps["allowedOrigins"];
   readonly tls?: ApiDeps["tls"];
   readonly signInProviders?: ApiDeps["signInProviders"];
   readonly publicUrl?: () => string;
   readonly ready?: () => Promise<string | undefined>;
+  /** The adapters that say what people are in threads. Default: none. */
+  readonly adapters?: ConstructorParameters<typeof StandingOnPlatforms>[0]["adapters"];
+  /** The pull requests of installations, by adapter name. Default: none. */
+  readonly openers?: Parameters<typeof createTeamPullRequests>[0]["openers"];
   /** Default: none. */
   readonly guides?: readonly InstallationGuide[];
   /** The platforms whose workspaces administrators connect. Default: none. */
+  readonly appManagers?: readonly AppManager[];
+  readonly appCreators?: (deps: StoreDeps & { readonly secrets: SecretBox }) => readonly AppCreator[];
   readonly installers?: (deps: StoreDeps & { readonly secrets: SecretBox }) => readonly AppInstaller[];
   /** The checks of the doctor. Default: none. */
   readonly checks?: readonly Check[];
@@ -90,6 +102,7 @@ export interface ApiHarness {
   readonly key: string;
   readonly databaseUrl: string;
   readonly storage: Storage;
+  readonly adapterSettings: AdapterSettings;
   readonly runs: RunService;
   /** The repositories with skills. */
   readonly skillLibrary: InMemorySkillLibrary;
@@ -158,7 +171,7 @@ export const PUBLIC_URL = "http://127.0.0.1:8787";
 /** The registries whose images environments may have. */
 const IMAGE_REGISTRIES = ["docker.io", "registry.example.com:5000/team"];
 export const SECRET = "a secret of this test";
-const AGENTS = agentChoice("demo", "codex");
+const AGENTS = agentChoice("demo", "codex", "claude");
 
 /** Starts the whole HTTP API on a real database and a free port. */
 export async function startHarness(options: ApiHarnessOptions = {}): Promise<ApiHarness> {
@@ -182,7 +195,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
   const [secret, ...formerSecrets] = options.secretKeys ?? [SECRET];
   const secrets = createSecretBox([sealingKey(secret), ...formerSecrets.map(sealingKey)]);
   const pullRequests = createTeamPullRequests({
-    openers: new Map(),
+    openers: options.openers ?? new Map(),
     installations: storage.installations,
     findToken: createGitTokens(storage.secrets, secrets),
     openWithToken: async () => {
@@ -208,6 +221,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
   if (options.sharedWith === undefined) {
     await storage.administrators.set(hashKey(key), keyHint(key));
   }
+  const adapterSettings = new PrismaAdapterSettings({ ...stores, secrets });
   const server = await createServer({
     runs,
     skills: new SkillCatalogue(skillDeps),
@@ -218,6 +232,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
       programs: { isThere: async ({ isDemo }) => isDemo },
     }),
     doctor: new Doctor({ checks: options.checks ?? [], clock, log: skillDeps.log }),
+    adapterSettings,
     installationGuides: async () => options.guides ?? [],
     principals: new PrincipalCache({ people: storage.people, pubsub: usedPubsub, clock }),
     capacity: new Capacity({ ...storage, clock }),
@@ -227,11 +242,13 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     },
     storedBytes: cachedStoredBytes(() => measureStoredBytes(database), clock),
     pullRequests: new PullRequestReader({ pullRequests, runs, clock, log: SILENT_LOG }),
+    standing: new StandingOnPlatforms({ adapters: options.adapters ?? new Map(), storage, clock }),
     blobs,
     secrets,
     webhookClient: new Destinations(parseAllowList(options.webhookAllow ?? "")),
     loadWorkflowTokens: async () =>
       createWorkflowTokens({ destinations: new Destinations(parseAllowList(options.webhookAllow ?? "")) }),
+    egressRanges: ["203.0.113.0/24"],
     imageRegistries: IMAGE_REGISTRIES,
     pubsub: usedPubsub,
     clock,
@@ -245,6 +262,8 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     formerHashers: formerSecrets.map(createKeyHasher),
     sessionSecret: secret,
     signInProviders: options.signInProviders ?? [],
+    appManagers: options.appManagers ?? [],
+    appCreators: options.appCreators?.({ ...stores, secrets }) ?? [],
     installers: options.installers?.({ ...stores, secrets }) ?? [],
     signInHelp: "Ask olga@acme.test.",
     publicUrl: options.publicUrl ?? (() => PUBLIC_URL),
@@ -252,6 +271,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
     ready: options.ready ?? (async () => undefined),
     serves: options.serves ?? "everything",
     trustProxy: options.trustProxy ?? false,
+    allowedOrigins: options.allowedOrigins ?? [],
     tls: options.tls,
     adapterRoutes: options.adapterRoutes ?? [],
     limits: { ...readConfig({}).limits, pollMs: 50, rateLimit: 0, ...options.limits },
@@ -264,6 +284,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
       url,
       key,
       storage,
+      adapterSettings,
       secrets,
       runs,
       skillLibrary,

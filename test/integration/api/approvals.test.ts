@@ -323,6 +323,7 @@ describe("built-in policies", () => {
     expect(policies[0].id).toBe(added);
     const builtin = policies.slice(1);
     expect(builtin).toMatchObject([
+      { builtin: true, effect: "deny", match: { request_kinds: ["pull_request_opened"] } },
       { builtin: true, effect: "require_approval", match: { roles: ["read", "outside"] } },
       { builtin: true, effect: "allow", match: { roles: ["read", "outside"], actions: ["cancel"] } },
       { builtin: true, effect: "deny", match: { roles: ["read", "guest", "external", "bot", "outside"] } },

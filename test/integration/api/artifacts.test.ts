@@ -63,7 +63,11 @@ describe("the artifacts of a run", () => {
     };
     expect(body.artifacts).toEqual([
       { artifact_type: "FILE", created_at, data: { ...data, size_bytes: 3 } },
-      { artifact_type: "PULL_REQUEST", created_at, data: { url: "https://x/pull/1", branch: "b" } },
+      {
+        artifact_type: "PULL_REQUEST",
+        created_at,
+        data: { url: "https://x/pull/1", branch: "b", status: "unknown" },
+      },
       { artifact_type: "PLAN", created_at, data: { document_uid: "d", title: "t" } },
       {
         artifact_type: "EXTERNAL_REFERENCE",

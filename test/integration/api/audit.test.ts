@@ -15,6 +15,8 @@ import {
 import { ROUTES } from "./authorization-table.ts";
 
 const A_RUN = "It changes a run, and the run's own log has an event of it.";
+const STORED_SETTINGS =
+  "The entries of stored settings are tested with the settings and the apps of adapters.";
 const A_DELIVERY = "It only sends again what was stored already.";
 const NOTHING = "It changes nothing.";
 
@@ -35,9 +37,13 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   "POST /agent/keys/exchange": "The entries of a key are tested with the tokens of workflows.",
   "POST /agent/runs": A_RUN,
   "POST /agent/run": A_RUN,
+  "POST /agent/runs/batch": A_RUN,
   "POST /agent/runs/:runId/followups": A_RUN,
   "PATCH /agent/runs/:runId/followups/:followupId": A_RUN,
   "DELETE /agent/runs/:runId/followups/:followupId": A_RUN,
+  "POST /agent/conversations/:conversationId/followups": A_RUN,
+  "POST /agent/runs/:runId/interrupt": A_RUN,
+  "POST /agent/conversations/:conversationId/interrupt": A_RUN,
   "POST /agent/runs/:runId/cancel": A_RUN,
   "POST /agent/tasks/:runId/cancel": A_RUN,
   "POST /agent/runs/cancel": A_RUN,
@@ -57,6 +63,9 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   "POST /agent/webhooks/:webhookId/test": A_DELIVERY,
   "POST /agent/webhooks/:webhookId/deliveries/:deliveryId/replay": A_DELIVERY,
   "POST /agent/webhooks/:webhookId/deliveries/replay": A_DELIVERY,
+
+  "DELETE /agent/installations/guides/:adapter/settings": ["adapter_setting.deleted"],
+  "PUT /agent/installations/guides/:adapter/app": STORED_SETTINGS,
 
   "POST /agent/runs/:runId/share-links": ["share_link.created"],
   "DELETE /agent/runs/:runId/share-links/:linkId": ["share_link.deleted"],

@@ -5,7 +5,7 @@ import { FIRST_TEAM } from "../../../src/core/model/people/team.ts";
 import { collectRoutes, namesOf } from "../../support/all-routes.ts";
 import { call } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
-import { type Owner, TestObjects, type TestTeam } from "./authorization-objects.ts";
+import { MANAGER, type Owner, TestObjects, type TestTeam } from "./authorization-objects.ts";
 import { type Entry, ROUTES, type Rule } from "./authorization-table.ts";
 
 /** A caller of the matrix, who also owns objects of the own team. */
@@ -50,7 +50,9 @@ export interface AuthorizationHarness {
 
 export async function startAuthorizationHarness(): Promise<AuthorizationHarness> {
   const started: ApiHarness[] = [];
-  const routes = namesOf(await collectRoutes(async () => started.push(await startHarness())));
+  const routes = namesOf(
+    await collectRoutes(async () => started.push(await startHarness({ appManagers: [MANAGER] }))),
+  );
   const [harness] = started;
   if (harness === undefined) {
     throw new Error("No server was started.");

@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { RunId, TeamId } from "../../../src/core/basics/ids.ts";
+import type { PrincipalId, RunId, TeamId } from "../../../src/core/basics/ids.ts";
+import type { ArtifactBody } from "../../../src/core/model/workspaces/artifact.ts";
+import type { AppManager } from "../../../src/core/ports/app-manager.ts";
 import { SignInService } from "../../../src/core/team/keys/sign-in-service.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
@@ -9,7 +11,15 @@ import { aDelivery, anEndpoint } from "../../support/webhook-builders.ts";
 import type { ApiHarness } from "./api-harness.ts";
 import { type Entry, ROUTES } from "./authorization-table.ts";
 
+/** Updates an app that has nothing to update. */
+export const MANAGER: AppManager = {
+  adapter: "chat",
+  apply: async () => ({ appId: "A1", change: "unchanged", needsInstall: false }),
+};
+
 /** A team of the test, with the key of its administrator. */
+const REPORT = { type: "FILE", filePath: "a.md", fileName: "a.md", mimeType: "text/markdown" } as const;
+
 export interface TestTeam {
   readonly id: TeamId;
   readonly key: string;
@@ -89,6 +99,8 @@ export class TestObjects {
         return this.#artifact((await this.#run(place, "run_id")) as RunId);
       case "/agent/runs/:runId/artifacts":
         return this.#artifact(collection.split("/").at(-2) as RunId);
+      case "/agent/conversations/:conversationId/screenshots":
+        return this.#screenshot(collection.split("/").at(-2) ?? "");
       case "/agent/keys":
         return idOf(await this.#post({ ...place, more: { principal_uid: owner.uid } }));
       case "/agent/teams":
@@ -103,6 +115,8 @@ export class TestObjects {
         return this.#deadNotice(place);
       case "/agent/installations":
         return this.#installation(owner);
+      case "/agent/installations/guides":
+        return this.#adapterSetting(owner);
       case "/agent/threads":
         return this.#thread(place);
       case "/agent/sign-ins":
@@ -127,6 +141,15 @@ export class TestObjects {
     const at = { ...place, collection: "/agent/runs", route: "/agent/runs" };
     const { run_id: id } = await this.#post(at);
     return String((await this.#ask("GET", `/agent/runs/${id}`, place.owner))[member]);
+  }
+
+  /** Returns the adapter of a stored setting. */
+  async #adapterSetting({ team, uid }: Owner): Promise<string> {
+    const { adapter } = MANAGER;
+    const audit = { actor: { uid, type: "user" }, teamId: team.id } as const;
+    const author = { principalId: uid as PrincipalId, audit };
+    await this.#harness.adapterSettings.put(adapter, { [`TOKEN_OF_${uid}`]: "a token" }, author);
+    return adapter;
   }
 
   async #installation({ team }: Owner): Promise<string> {
@@ -188,15 +211,19 @@ export class TestObjects {
   }
 
   /** Creates an artifact with a file as an agent leaves it. */
-  async #artifact(runId: RunId): Promise<string> {
+  async #artifact(runId: RunId, body: ArtifactBody = REPORT): Promise<string> {
     const bytes = Buffer.from("made");
     const blobId = await createPrismaBlobStore(this.#database, this.#harness.clock).put(bytes);
     const hash = createHash("sha256").update(bytes).digest("hex");
-    const body = { type: "FILE", filePath: "a.md", fileName: "a.md", mimeType: "text/markdown" } as const;
     const file = { blobId, sizeBytes: bytes.length, hash };
     await this.#harness.edit(runId, (edit) => edit.addArtifact({ key: "a.md", body, file }));
     const [artifact] = await this.#harness.storage.files.artifactsOf([runId]);
     return String(artifact?.id);
+  }
+
+  async #screenshot(conversationId: string): Promise<string> {
+    const run = await this.#harness.storage.runs.find({ conversationId });
+    return this.#artifact(run?.id as RunId, { type: "SCREENSHOT", mimeType: "image/png" });
   }
 
   #post({ collection, more, owner, route }: Place): Promise<Made> {

@@ -74,6 +74,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
 
   "POST /agent/runs": { ...runs.write, body: aPrompt },
   "POST /agent/run": { ...runs.write, body: aPrompt },
+  "POST /agent/runs/batch": { ...runs.write, body: () => ({ runs: [aPrompt()] }) },
   "GET /agent/runs": runs.read,
   "GET /agent/tasks": runs.read,
   "GET /agent/runs/:runId": { ...runs.read, guest: "viewer" },
@@ -84,6 +85,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
     guest: "editor",
   },
   "GET /agent/runs/:runId/followups": runs.read,
+  "GET /agent/runs/:runId/followups/:followupId": runs.read,
   "PATCH /agent/runs/:runId/followups/:followupId": {
     ...runs.write,
     body: () => ({ message: "less" }),
@@ -107,6 +109,21 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "GET /agent/runs/:runId/changes": { ...runs.read, guest: "viewer" },
   "GET /agent/runs/:runId/handoff/attachments": runs.read,
   "GET /agent/conversations/:conversationId": runs.read,
+  "GET /agent/conversations/:conversationId/transcript": { ...runs.read, answers: 302 },
+  "GET /agent/conversations/:conversationId/screenshots/:uid/download": { ...runs.read, answers: 302 },
+  "POST /agent/conversations/:conversationId/followups": {
+    ...runs.write,
+    body: () => ({ message: "more" }),
+  },
+  "POST /agent/runs/:runId/interrupt": { ...runs.write, answers: 409 },
+  "POST /agent/conversations/:conversationId/interrupt": { ...runs.write, answers: 409 },
+  "GET /agent/run-by-external-reference": {
+    ...runs.read,
+    address: "/agent/run-by-external-reference?url=https://example.com",
+    answers: 404,
+  },
+  "GET /agent/runs/:runId/harness-usage": runs.read,
+  "GET /api/v1/networking/egress-ranges": runs.read,
   // These routes return the session of a conversation and the reverse, and nothing else.
   "GET /agent/sessions/:id/redirect": "open",
   "GET /agent/conversations/:id/redirect": "open",
@@ -137,6 +154,7 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
     memberAnswers: 403,
   },
   "GET /agent/threads": { ...runs.read, address: "/agent/threads?run_id=:runId" },
+  "GET /agent/threads/:threadId": runs.read,
   "PATCH /agent/threads/:threadId": { ...runs.write, body: () => ({ verbosity: "quiet" }) },
   "GET /agent/audit": administration,
   "GET /agent/usage": runs.read,
@@ -246,6 +264,13 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
   "DELETE /agent/identity-links/:linkId": administration,
   "GET /agent/installations": settings.read,
   "GET /agent/installations/guides": { needs: "operator" },
+  "PUT /agent/installations/guides/:adapter/app": {
+    needs: "operator",
+    operatorSeesAll: true,
+    body: () => ({}),
+  },
+  "DELETE /agent/installations/guides/:adapter/settings": { needs: "operator", operatorSeesAll: true },
+  "GET /agent/installations/:installationId": { ...settings.read, operatorSeesAll: true },
   "PATCH /agent/installations/:installationId": {
     ...administration,
     body: () => ({ enabled: false }),

@@ -42,6 +42,7 @@ describe("creating a run", () => {
       source: "API",
       is_sandbox_running: false,
       started_at: null,
+      finished_at: null,
       creator: { type: "user", display_name: "Administrator" },
       agent: { name: "demo" },
       agent_config: config,
@@ -50,7 +51,7 @@ describe("creating a run", () => {
       execution_location: "REMOTE",
       session_link: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8787\/sessions\//),
     });
-    expect(Object.values(run.body).filter((member) => member === null)).toHaveLength(1);
+    expect(Object.values(run.body).filter((member) => member === null)).toHaveLength(2);
     expect(task.body).toEqual(run.body);
   });
 

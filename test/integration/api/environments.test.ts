@@ -101,7 +101,11 @@ describe("an environment", () => {
 
     expect(refused.status).toBe(400);
     expect(refused.body.issues).toEqual([
-      { path: "config.docker_image", message: expect.stringMatching(reason) },
+      {
+        path: "config.docker_image",
+        pointer: "/config/docker_image",
+        message: expect.stringMatching(reason),
+      },
     ]);
   });
 

@@ -37,7 +37,8 @@ interface RouteAnswer {
 
 /** Patterns that reveal internals: a query, a stack, a file or a library. */
 const SQL = /\b(SELECT|INSERT INTO|FROM|WHERE)\b/;
-const INSIDE = /\n\s+at |node_modules|\.ts[:"]|prisma|postgres|pg-boss|zod|\/src\//i;
+const INSIDE =
+  /Invalid (input|option)|Unrecognized key|Too (small|big)|\n\s+at |node_modules|\.ts[:"]|prisma|postgres|pg-boss|zod|\/src\//i;
 const NOWHERE = "00000000-0000-7000-8000-000000000000";
 
 /** Sends a request to the server without the network, because there are thousands. */

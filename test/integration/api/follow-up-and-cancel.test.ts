@@ -36,22 +36,22 @@ async function stateOf(id: string): Promise<string> {
 }
 
 describe("a follow-up", () => {
-  test.each<[RunState, RunState]>([
-    ["QUEUED", "QUEUED"],
-    ["PENDING", "PENDING"],
-    ["CLAIMED", "CLAIMED"],
-    ["INPROGRESS", "INPROGRESS"],
-    ["SUCCEEDED", "QUEUED"],
-    ["FAILED", "QUEUED"],
-    ["ERROR", "QUEUED"],
-    ["CANCELLED", "QUEUED"],
-  ])("a follow-up to a run that is %s leaves it %s", async (before, after) => {
+  test.each<[RunState, RunState, string]>([
+    ["QUEUED", "QUEUED", "queued_prompt"],
+    ["PENDING", "PENDING", "queued_prompt"],
+    ["CLAIMED", "CLAIMED", "queued_prompt"],
+    ["INPROGRESS", "INPROGRESS", "queue_pending"],
+    ["SUCCEEDED", "QUEUED", "handoff_execution"],
+    ["FAILED", "QUEUED", "handoff_execution"],
+    ["ERROR", "QUEUED", "handoff_execution"],
+    ["CANCELLED", "QUEUED", "handoff_execution"],
+  ])("a follow-up to a run that is %s leaves it %s, with the outcome %s", async (before, after, outcome) => {
     const id = await runIn(before);
 
     const { status, body } = await call(harness, `${RUNS}/${id}/followups`, { body: { message: "go on" } });
 
     expect(status).toBe(200);
-    expect(body).toEqual({ followup_id: expect.any(String), state: after });
+    expect(body).toEqual({ followup_id: expect.any(String), state: after, outcome });
     expect(await stateOf(id)).toBe(after);
   });
 
@@ -98,7 +98,7 @@ describe("a follow-up", () => {
 });
 
 test.each([
-  [{}, "message is required", "is required"],
+  [{}, "message: must not be empty", "must not be empty"],
   [{ message: 7 }, "message: must be a string", "must be a string"],
 ])("a follow-up of %j is answered with what it lacks", async (body, detail, message) => {
   const id = await createRun(harness);

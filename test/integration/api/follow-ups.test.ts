@@ -249,7 +249,7 @@ describe("a follow-up to a run that asks a question", () => {
 
     const { body } = await call(harness, `${RUNS}/${run}/followups`, { body: { message } });
 
-    expect(body).toEqual({ state: "INPROGRESS", answered });
+    expect(body).toEqual({ state: "INPROGRESS", outcome: "live_session", followup_id: null, answered });
     expect((await listed(run)).followups).toEqual([]);
   });
 
@@ -259,7 +259,12 @@ describe("a follow-up to a run that asks a question", () => {
     const { body } = await call(harness, `${RUNS}/${run}/followups`, { body: { message: "yes, but why?" } });
     const after = (await call(harness, `${RUNS}/${run}`)).body;
 
-    expect(body).toEqual({ state: "BLOCKED", followup_id: expect.any(String), question_open: true });
+    expect(body).toEqual({
+      state: "BLOCKED",
+      outcome: "queue_pending",
+      followup_id: expect.any(String),
+      question_open: true,
+    });
     expect([after.state, after.permission.permission_id]).toEqual(["BLOCKED", "p"]);
     expect((await listed(run)).followups).toMatchObject([{ message: "yes, but why?", status: "held" }]);
     expect(await kindsOf(run)).not.toContain("permission.answered");
@@ -271,7 +276,7 @@ describe("a follow-up to a run that asks a question", () => {
 
     const { body } = await call(harness, `${RUNS}/${run}/followups`, { body: { message: "yes" } });
 
-    expect(body).toEqual({ state: "QUEUED", answered: "once" });
+    expect(body).toEqual({ state: "QUEUED", outcome: "queue_pending", followup_id: null, answered: "once" });
     expect((await listed(run)).followups).toEqual([]);
     expect(await startTurn(run)).toEqual(["You asked: Delete it?. The answer: Allow."]);
   });

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { gzipSync } from "node:zlib";
+import { deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countRows } from "../../support/row-counts.ts";
 import { call, createRun } from "./api-caller.ts";
@@ -86,13 +86,21 @@ describe("a hostile body", () => {
       "a bomb",
       gzipSync(Buffer.alloc(50 * 2 ** 20)) as Buffer<ArrayBuffer>,
       { "content-encoding": "gzip" },
-      415,
+      413,
     ],
     ["a bomb without a label", gzipSync(Buffer.alloc(50 * 2 ** 20)) as Buffer<ArrayBuffer>, {}, 400],
     [
-      "valid JSON, compressed",
-      gzipSync('{"prompt":"x"}') as Buffer<ArrayBuffer>,
+      "half of a compressed body",
+      gzipSync(`{"prompt":"${"xyz".repeat(99)}"}`).subarray(0, 30) as Buffer<ArrayBuffer>,
       { "content-encoding": "gzip" },
+      400,
+    ],
+    ["what is no gzip", '{"prompt":"x"}', { "content-encoding": "gzip" }, 400],
+    ["deflate", deflateSync('{"prompt":"x"}') as Buffer<ArrayBuffer>, { "content-encoding": "deflate" }, 415],
+    [
+      "gzip twice",
+      gzipSync(gzipSync('{"prompt":"x"}')) as Buffer<ArrayBuffer>,
+      { "content-encoding": "gzip, gzip" },
       415,
     ],
   ])(
@@ -109,6 +117,26 @@ describe("a hostile body", () => {
       expect(await countRows(harness.databaseUrl)).toEqual(before);
     },
   );
+
+  test("a compressed body is read up to the limit of its expanded length, and others name gzip", async () => {
+    const compressed = (bytes: number) => gzipSync(bodyOf(bytes)) as Buffer<ArrayBuffer>;
+    const chunked = () => new Blob([compressed(BODY_BYTES)]).stream();
+    const gzip = { "content-encoding": "GZIP" };
+
+    const answers = [
+      await post(compressed(BODY_BYTES), gzip),
+      await post(chunked(), gzip),
+      await post(compressed(BODY_BYTES + 1), gzip),
+    ];
+    const other = await fetch(`${harness.url}${RUNS}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${harness.key}`, "content-encoding": "br" },
+      body: "x",
+    });
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 413]);
+    expect([other.status, other.headers.get("accept-encoding")]).toEqual([415, "gzip"]);
+  });
 
   test("hostile bodies do not keep other callers from their answers", async () => {
     const traps = Array.from({ length: 12 }, (_, index) =>
@@ -177,3 +205,35 @@ test.each([
 function pairs(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, "v"]));
 }
+
+test("a member that is there twice is refused with its pointer, also in a compressed body", async () => {
+  const text =
+    '{"prompt":"x","config":{"name":"a","mcp_servers":{"w":{"url":"https://a/","\\u0075rl":"https://b/"}}}}';
+  const send = (body: string | Buffer<ArrayBuffer>, headers: Record<string, string> = {}) =>
+    fetch(`${harness.url}/api/v1/agent/runs`, {
+      method: "POST",
+      body,
+      headers: { authorization: `Bearer ${harness.key}`, "content-type": "application/json", ...headers },
+    });
+
+  const answers = [
+    await send(text),
+    await send(gzipSync(text) as Buffer<ArrayBuffer>, { "content-encoding": "gzip" }),
+  ];
+
+  for (const answer of answers) {
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      expect.objectContaining({
+        code: "invalid_request",
+        issues: [
+          {
+            path: "config.mcp_servers.w.url",
+            pointer: "/config/mcp_servers/w/url",
+            message: "must not be there twice",
+          },
+        ],
+      }),
+    ]);
+  }
+});

@@ -43,6 +43,7 @@ beforeAll(async () => {
     changesDefault: "off",
     gitUrl: "https://github.com",
     clock,
+    joins: { joinedOf: async (principal) => principal },
     requestDefaults: new RequestDefaultsService({ storage, clock, digest: sha256 }),
     installationHealth: new InstallationHealth({
       installations: storage.installations,

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MEBIBYTE } from "../../../src/core/basics/byte-units.ts";
 import type { RunId } from "../../../src/core/basics/ids.ts";
@@ -267,4 +267,87 @@ test.each([
   const { body } = await call(harness, `/api/v1/agent/runs/${id}`);
 
   expect(body.agent_config.permission_policy).toBe(expected);
+});
+
+describe("files of a follow-up", () => {
+  const send = (id: string, body: object, headers: Record<string, string> = {}) =>
+    call(harness, `/api/v1/agent/runs/${id}/followups`, { body, headers });
+  const filesOf = async (id: string) =>
+    (await harness.storage.followUps.list(id as RunId, 0, 10)).map(({ files = [], message }) => ({
+      message,
+      files: files.map(({ fileName, kind, sizeBytes }) => [fileName, kind, sizeBytes]),
+    }));
+
+  test("they are stored with it in their order, also without a message", async () => {
+    const id = await createRun(harness);
+    const attachments = [file(base64("hello")), file(base64("a,b"), "b.csv", "text/csv")];
+
+    expect((await send(id, { message: "See these", attachments, images: [image(base64(PNG))] })).status).toBe(
+      200,
+    );
+    expect((await send(id, { attachments: [file("", "empty")] })).status).toBe(200);
+
+    expect(await filesOf(id)).toEqual([
+      {
+        message: "See these",
+        files: [
+          ["a.txt", "attachment", 5],
+          ["b.csv", "attachment", 3],
+          ["image-1.png", "image", 9],
+        ],
+      },
+      { message: "", files: [["empty", "attachment", 0]] },
+    ]);
+  });
+
+  test("they go to the newest run of a conversation too, and a repeat stores them once", async () => {
+    const id = await createRun(harness);
+    const { conversation_id } = (await call(harness, `/api/v1/agent/runs/${id}`)).body;
+    const again = () =>
+      call(harness, `/api/v1/agent/conversations/${conversation_id}/followups`, {
+        body: { attachments: [file(base64("x"))] },
+        headers: { "idempotency-key": id },
+      });
+
+    const [first, repeat] = [await again(), await again()];
+
+    expect(first.body).toMatchObject({ run_id: id, outcome: "queued_prompt" });
+    expect(repeat.body).toEqual(first.body);
+    expect(await filesOf(id)).toEqual([{ message: "", files: [["a.txt", "attachment", 1]] }]);
+  });
+
+  test.each([
+    ["neither text nor files", {}, 400, "message"],
+    ["blanks without files", { message: "  ", attachments: [] }, 400, "message"],
+    [
+      "a file without its bytes",
+      { attachments: [{ file_name: "a", mime_type: "text/plain" }] },
+      400,
+      "attachments.0.data",
+    ],
+    ["no base64", { attachments: [file("*")] }, 400, "attachments.0.data"],
+    ["an image of another type", { images: [image(base64("x"))] }, 400, "images.0.data"],
+    ["a large file", { attachments: [file(base64(Buffer.alloc(1_001)))] }, 400, "attachments.0.data"],
+    ["large files", { attachments: Array(3).fill(file(base64(Buffer.alloc(900)))) }, 400, "attachments"],
+    ["26 files", { attachments: Array(26).fill(file("")) }, 400, "attachments"],
+    ["an uploaded file", { attachments: [{ attachment_id: "att_1" }] }, 422, "attachments.0.attachment_id"],
+  ])("%s is refused and leaves nothing", async (_what, body, status, path) => {
+    const id = await createRun(harness);
+    const before = await countBlobs();
+
+    const answer = await send(id, body);
+
+    expect([answer.status, answer.body.issues?.[0]?.path]).toEqual([status, path]);
+    expect(await filesOf(id)).toEqual([]);
+    expect(await countBlobs()).toBe(before);
+  });
+
+  test("an unknown run gets no files", async () => {
+    const before = await countBlobs();
+
+    const answer = await send(randomUUID(), { attachments: [file(base64("x"))] });
+
+    expect(answer.status).toBe(404);
+    expect(await countBlobs()).toBe(before);
+  });
 });

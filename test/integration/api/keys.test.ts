@@ -232,7 +232,7 @@ describe("a key", () => {
     const { body } = await ask(`/keys?principal=${uid}`);
 
     expect(body.keys.map((key: { id: string }) => key.id)).toEqual([id]);
-    expect((await ask("/keys?principal=nobody")).body).toEqual({ keys: [] });
+    expect((await ask("/keys?principal=nobody")).body).toMatchObject({ keys: [] });
   });
 });
 

@@ -207,12 +207,81 @@ async function me() {
   return principal;
 }
 
+describe("the filter by repository", () => {
+  test("a run is found by its own repository, however the repository is written", async () => {
+    const own = await createRun(harness, { config: { repository: "Acme/App.web" } });
+    await createRun(harness, { config: { repository: "acme/app" } });
+
+    const spellings = ["Acme/App.web", "acme/app.WEB", "acme/app.web.git", "https://github.com/ACME/app.web"];
+    const others = ["git@github.com:acme/app.web.git", "ssh://git@github.com/acme/app.web.git"];
+    const pages = ["github.com/acme/app.web/", "https://git.example.com:8443/acme/app.web/pull/7"];
+    for (const spelling of [...spellings, ...others, ...pages]) {
+      expect([spelling, await idsOf(`repository=${encodeURIComponent(spelling)}`)]).toEqual([
+        spelling,
+        [own],
+      ]);
+    }
+    for (const unknown of [
+      "app.web",
+      "acme",
+      "acme/app.web/more",
+      "a b/c",
+      "acme/app.we",
+      "/",
+      "https://x",
+    ]) {
+      expect([unknown, await idsOf(`repository=${encodeURIComponent(unknown)}`)]).toEqual([unknown, []]);
+    }
+  });
+
+  test("a run is found by each repository that its environment had when the run was created", async () => {
+    const github_repos = [
+      { owner: "Acme", repo: "One" },
+      { owner: "acme", repo: "two" },
+    ];
+    const config = { name: "Both", github_repos };
+    const { body } = await call(harness, "/api/v1/agent/environments", { body: { config } });
+    const id = await createRun(harness, { config: { environment_id: body.uid } });
+    const changed = { config: { ...config, github_repos: [{ owner: "acme", repo: "three" }] } };
+    await call(harness, `/api/v1/agent/environments/${body.uid}`, { method: "PUT", body: changed });
+
+    const found = await Promise.all(["one", "two", "three"].map((name) => idsOf(`repository=acme/${name}`)));
+
+    expect(found).toEqual([[id], [id], []]);
+  });
+});
+
 describe("words with a typing mistake", () => {
+  test.each([
+    ["depoly", "deploy"],
+    ["DEPOLY", "Deploy"],
+    ["tset", "test"],
+    ["edploy", "deploy"],
+    ["deplyo", "deploy"],
+    ["bulid+pipleine", "build pipeline"],
+    ["recepits", "receipts"],
+    ["authetnication", "authentication"],
+  ])("two letters in the wrong order: %s finds %s", async (words, text) => {
+    const mark = `m${Math.random().toString(36).slice(2, 10)}`;
+    const id = await createRun(harness, { prompt: `${mark} ${text}` });
+
+    expect(await idsOf(`q=${mark}+${words}`)).toEqual([id]);
+    expect(await idsOf(`q=${mark}+xqzy`)).toEqual([]);
+  });
+
   test("runs are found by similar words when no run has the exact ones, on every page", async () => {
     const first = await createRun(harness, { prompt: "Repair the zeppelin hangar" });
     const second = await createRun(harness, { prompt: "Paint the zeppelin hangar" });
 
-    for (const words of ["zepelin", "zepppelin", "zeppelim", "zeppelin+hangxr", "the+zepelin"]) {
+    for (const words of [
+      "zepelin",
+      "ezppelin",
+      "zepplein",
+      "zepppelin",
+      "zeppelim",
+      "zeppelin+hangxr",
+      "the+zepelin",
+    ]) {
       expect(await idsOf(`q=${words}&sort_by=created_at`), words).toEqual([second, first]);
     }
     const page = await call(harness, `${RUNS}?q=zepelin&sort_by=created_at&limit=1`);

@@ -37,6 +37,7 @@ beforeAll(async () => {
     name: "acme SSO",
     scopes: "openid email profile",
     domains: ["acme.test"],
+    trustsEmail: false,
     groupsClaim: "groups",
     groups: [{ group: "leads", team: FIRST_TEAM, role: "administrator" }],
   });
@@ -400,7 +401,7 @@ describe("the last administrator of a team", () => {
     const team = (await call(harness, `${API}/teams`, { body: { name: "Alone" } })).body;
     const groups = [{ group: "alone", team: team.uid, role: "administrator" as const }];
     const settings = { ...OIDC_CLIENT, issuer: issuer.url, name: "SSO", scopes: "openid email profile" };
-    const rules = { domains: [], groupsClaim: "groups", groups };
+    const rules = { domains: [], trustsEmail: false, groupsClaim: "groups", groups };
     const members = [...groups, { group: "staff", team: team.uid, role: "member" as const }];
     const alone = await startHarness({
       signInProviders: [oidcProvider({ ...settings, ...rules, groups: members })],

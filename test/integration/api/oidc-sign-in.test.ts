@@ -27,6 +27,7 @@ beforeAll(async () => {
         name: "acme SSO",
         scopes: "openid email profile",
         domains: ["acme.test"],
+        trustsEmail: false,
         groupsClaim: "groups",
         groups: [
           { group: "leads", team: FIRST_TEAM, role: "administrator" },
@@ -193,7 +194,12 @@ describe("signing in with OpenID Connect", () => {
   });
 
   test.each([
-    ["no verification", { email: "eve@acme.test" }, "email_verified is not true"],
+    ["no verification", { email: "eve@acme.test" }, "sends no email_verified"],
+    [
+      "a denied verification",
+      { email: "eve@acme.test", email_verified: false },
+      "email_verified is not true",
+    ],
     ["no address", {}, "names no e-mail address"],
     ["groups that are left out", LEFT_OUT, "left the groups out"],
   ])("the log says that a person was refused because of %s", async (_what, claims, reason) => {
@@ -304,12 +310,18 @@ describe("a forged callback", () => {
 
   test("a refusal of the issuer and a made-up code sign nobody in", async () => {
     const refused = await toCallback("ann", ANN);
-    refused.search = `?error=access_denied&state=${refused.searchParams.get("state")}`;
+    const state = refused.searchParams.get("state") ?? "";
+    refused.search = new URLSearchParams({ error: "access_denied", state, iss: issuer.url }).toString();
     const refusal = await browser.open(refused.href);
     const made = await toCallback("ann", ANN);
     made.searchParams.set("code", "made-up");
 
-    expect([refusal.status, (await browser.open(made.href)).status]).toEqual([401, 401]);
+    const madeUp = await browser.open(made.href);
+    expect([refusal.status, madeUp.status]).toEqual([401, 401]);
+    expect(refusal.text).toContain("The sign-in was cancelled, or acme SSO refused it.");
+    expect(madeUp.text).toContain(
+      "The issuer did not confirm this sign-in. Try again, or tell an administrator",
+    );
   });
 
   test("a member who signed in without a key shares a run, and nobody needs to sign in to see it", async () => {
@@ -324,6 +336,17 @@ describe("a forged callback", () => {
     const guest = await newBrowser().open(link.body.url);
     expect([link.status, guest.status]).toEqual([201, 200]);
     expect(guest.url.href).toMatch(new RegExp(`^${PUBLIC_URL}/sessions/[^?]+$`));
+  });
+
+  test("a person reads that the issuer's user info fails", async () => {
+    issuer.brokenUserInfo = { status: 403 };
+
+    const page = await signIn("ann", ANN).finally(() => {
+      issuer.brokenUserInfo = undefined;
+    });
+
+    expect(page.status).toBe(401);
+    expect(page.text).toContain("its user info could not be read");
   });
 
   test("the page to return to is never on another site", async () => {

@@ -116,6 +116,12 @@ describe("signing in", () => {
     const wrongJson = await call(harness, "/signin", { body: { key: "" }, key: null });
     await signIn({ key: "errand_wrong" });
     const barred = await signIn({ key: harness.key });
+    const inBrowser = await call(harness, "/signin", {
+      method: "POST",
+      body: new URLSearchParams({ key: harness.key }).toString(),
+      headers: { ...FORM, accept: "text/html,*/*;q=0.8" },
+      key: null,
+    });
     harness.clock.aheadMs += 61_000;
     const later = await signIn({ key: harness.key });
 
@@ -124,6 +130,11 @@ describe("signing in", () => {
     expect([wrongJson.status, wrongJson.body.code]).toEqual([401, "authentication_required"]);
     expect([barred.status, barred.body.code]).toEqual([429, "resource_unavailable"]);
     expect(Number(barred.headers.get("retry-after"))).toBeGreaterThan(50);
+    expect([inBrowser.status, inBrowser.headers.get("content-type")]).toEqual([
+      429,
+      "text/html; charset=utf-8",
+    ]);
+    expect(inBrowser.text).toContain("Too many sign-ins have failed from here.");
     expect(later.status).toBe(303);
   });
 

@@ -46,7 +46,7 @@ describe("a new team", () => {
 
     expect([answer.status, answer.body.issues]).toEqual([
       400,
-      [{ path: "name", message: "another team has this name" }],
+      [{ path: "name", pointer: "/name", message: "another team has this name" }],
     ]);
   });
 

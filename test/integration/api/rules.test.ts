@@ -39,7 +39,12 @@ describe.each([
   [
     POLICIES,
     "policies",
-    { effect: "deny", reason: "No.", match: { principal_types: ["user"], places: ["a*"] } },
+    {
+      effect: "deny",
+      reason: "No.",
+      refusal: "silent",
+      match: { principal_types: ["user"], places: ["a*"] },
+    },
   ],
   [ROUTING, "routing_rules", { config: { model_id: "m" }, match: { text: ["deploy"], sources: ["API"] } }],
 ])("%s", (root, list, rule) => {
@@ -57,6 +62,7 @@ describe.each([
 
     expect(put.body).toMatchObject({ ...body, match: {}, priority: 100, created_at: late.created_at });
     expect(put.body).not.toHaveProperty("reason");
+    expect(put.body).not.toHaveProperty("refusal");
     const removed = await call(harness, `${root}/${late.id}`, { method: "DELETE" });
     expect([removed.status, removed.body]).toEqual([200, { success: true }]);
     expect((await call(harness, `${root}/${late.id}`)).status).toBe(404);
@@ -146,6 +152,15 @@ describe("a policy", () => {
     const answer = await call(harness, POLICIES, { body });
 
     expect([answer.status, answer.body.issues[0].path]).toEqual([400, "match.actions"]);
+  });
+
+  test("only a policy that denies says how a refused message is answered", async () => {
+    const of = (effect: string, refusal: string) =>
+      call(harness, POLICIES, { body: { name: randomUUID(), effect, refusal } });
+
+    const answers = [await of("allow", "silent"), await of("deny", "quietly"), await of("deny", "reaction")];
+
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 201]);
   });
 
   test("evaluating policies has no effect", async () => {

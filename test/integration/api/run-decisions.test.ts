@@ -59,8 +59,6 @@ describe("a run that waits for approval", () => {
     expect((await call(harness, `${RUNS}/${id}`)).body.approval).toMatchObject({ decided: "approved" });
     const kinds = (await harness.runs.readEvents(id as RunId, 0, 100)).map(({ body }) => body.kind);
     expect(kinds).toEqual(["run.created", "approval.requested", "approval.decided", "run.state"]);
-    const { events } = (await call(harness, `${RUNS}/${id}/timeline`)).body;
-    expect(events.map(({ event_type }: { event_type: string }) => event_type)).toEqual(kinds);
   });
 
   test("a refused run is cancelled, and a follow-up requests approval again", async () => {
@@ -189,7 +187,9 @@ describe("a question of a run", () => {
     const { status, body, headers } = await answerOf(id, "p1", "other");
 
     expect([status, body.code, headers.get("x-should-retry")]).toEqual([400, "invalid_request", "false"]);
-    expect(body.issues).toEqual([{ path: "option_id", message: "must be one of: once, no" }]);
+    expect(body.issues).toEqual([
+      { path: "option_id", pointer: "/option_id", message: "must be one of: once, no" },
+    ]);
     expect((await call(harness, `${RUNS}/${id}`)).body.state).toBe("BLOCKED");
   });
 

@@ -62,6 +62,7 @@ async function sealEverywhere(): Promise<SealedEverywhere> {
   await write("/identities", { name, mcp_servers: SERVERS });
   await sealRenewal();
   await sealCredentials();
+  await sealSetting();
   const run = await createRun(before, { config: { mcp_servers: SERVERS } });
   return { run, headers, webhook: webhook.body };
 }
@@ -89,6 +90,14 @@ async function sealCredentials(): Promise<void> {
     jobInsert: NO_JOBS,
   });
   expect(await installations.connect({ ...address, sealed }, FIRST_TEAM)).toBe(true);
+}
+
+/** A variable of an adapter that the server keeps. */
+async function sealSetting(): Promise<void> {
+  const { adapterSettings, storage } = before;
+  const { id: principalId } = await storage.people.ensure(FIRST_TEAM, "test:operator", "Olga");
+  const audit = { actor: { uid: principalId, type: "user" }, teamId: FIRST_TEAM } as const;
+  await adapterSettings.put("slack", { SLACK_SIGNING_SECRET: "in the clear" }, { principalId, audit });
 }
 
 /** The columns that contain a value under the key of this harness. */

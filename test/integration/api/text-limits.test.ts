@@ -47,7 +47,13 @@ describe("the operator's limits of titles and configurations", () => {
     expect([200, 201]).toContain(within.status);
     expect([beyond.status, beyond.body.issues]).toEqual([
       400,
-      [{ path: member, message: expect.stringMatching(/^must have at most (7 characters|(16|32) bytes)$/) }],
+      [
+        {
+          path: member,
+          pointer: `/${member.replaceAll(".", "/")}`,
+          message: expect.stringMatching(/^must have at most (7 characters|(16|32) bytes)$/),
+        },
+      ],
     ]);
   });
 

@@ -39,6 +39,25 @@ describe("the threads of a run", () => {
     expect(await of(await createRun(harness))).toEqual([]);
   });
 
+  test("a thread says until when a message of the run waits, because the platform limits how much is posted", async () => {
+    const { runId, thread } = await aBoundRun();
+    const message = { kind: "message", text: "Done.", purpose: "answer" } as const;
+    await harness.edit(runId, (edit) => edit.notices.post(message, thread.id));
+    const limit = { key: "minute", name: "minute", counts: ["post"], per: "installation", burst: 1 } as const;
+    const limitsOf = () => [{ ...limit, everyMs: 120_000, writes: 1 }];
+    const of = async () => (await call(harness, `${THREADS}?run_id=${runId}`)).body.threads;
+    const card = await harness.storage.outbox.take(thread.id, limitsOf);
+    await harness.storage.outbox.sent(card?.id ?? "", "there");
+    expect(await of()).not.toMatchObject([{ held: expect.anything() }]);
+
+    expect(await harness.storage.outbox.take(thread.id, limitsOf)).toBeUndefined();
+
+    const held = { kind: "answer", until: expect.stringMatching(/^20/) };
+    expect(await of()).toMatchObject([{ id: thread.id, held }]);
+    const { notices } = (await call(harness, `/api/v1/agent/notices?run_id=${runId}&state=pending`)).body;
+    expect(notices).toMatchObject([{ kind: "answer", held_until: held.until }]);
+  });
+
   test("the threads of a hidden run are not found", async () => {
     const { runId, thread } = await aBoundRun({ team: false });
     const patch = (key: string) =>

@@ -3,9 +3,10 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { makeTemporaryFolder } from "../../support/data-dir.ts";
 import { spawnService } from "../../support/service.ts";
-import { createTestDatabase } from "../../support/test-database.ts";
+import { createEmptyDatabase } from "../../support/test-database.ts";
 
 const SECRET = "canary-of-a-secret-that-is-not-shown-0123456789";
 
@@ -39,9 +40,9 @@ function portOf(server: Server): number {
 }
 
 describe("a failing start prints one line per problem, all of them, and exits with 1", () => {
-  test("a start on a used port fails with one line", async () => {
+  test("a start on a used port fails with one line before it touches the database", async () => {
     const port = String(portOf(await listenSomewhere()));
-    const database = await createTestDatabase();
+    const database = await createEmptyDatabase();
     onTestFinished(() => database.drop());
 
     const { exitCode, lines } = await startExpectingFailure({
@@ -55,6 +56,11 @@ describe("a failing start prints one line per problem, all of them, and exits wi
       `Cannot listen on 127.0.0.1:${port}: the port is taken. Set ERRAND_PORT to another one.`,
     ]);
     expect(exitCode).toBe(1);
+    const session = { applicationName: "test", queryLimitMs: 30_000 };
+    const { rows } = await withConnection(database.url, session, (client) =>
+      client.query("SELECT to_regclass('_prisma_migrations') AS history"),
+    );
+    expect(rows).toEqual([{ history: null }]);
   });
 
   test("a start with several bad variables and partial adapter configurations names each", async () => {

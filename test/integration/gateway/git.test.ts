@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { NO_PUSH_IN_REVIEWS } from "../../../src/core/model/runs/review.ts";
 import type { GatewayGrant } from "../../../src/core/ports/gateway.ts";
+import { planOf } from "../../../src/core/runs/executed/workspace-plan.ts";
+import { grantOf } from "../../../src/core/work/context/attempt-context.ts";
 import { gatewayVariables } from "../../../src/gateway/gateway-variables.ts";
 import { FLUSH, pktLine } from "../../../src/gateway/git/pkt-lines.ts";
 import {
@@ -18,6 +21,7 @@ import {
 import { GitHttpServer } from "../../support/git-http-server.ts";
 import { reasonToSkipGit } from "../../support/git-program.ts";
 import { GitRepositories } from "../../support/git-repositories.ts";
+import { aRun } from "../../support/run-builders.ts";
 
 const reason = reasonToSkipGit();
 const TOKEN = "canary-token-of-the-installation";
@@ -295,6 +299,24 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     expect(harness.gateway.traffic.pushes.map(({ branch }) => branch)).toEqual(["errand/one"]);
   });
 
+  test("a push is refused with the reason that the run has at that time", async () => {
+    await harness.close();
+    const reasons = ["Errand pushes it", undefined];
+    harness = await openHarness({
+      grant: { refusalOfPush: async ({ name }) => reasons.shift() && `${name}: No.` },
+    });
+    const clone = await cloneOf("site");
+    await commitIn(clone);
+
+    const refused = await git(["push", "origin", "HEAD:refs/heads/restricted"], clone);
+    const accepted = await git(["push", "origin", "HEAD:refs/heads/restricted"], clone);
+
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining("site: No.") });
+    expect(accepted).toMatchObject({ code: 0 });
+    expect(harness.gateway.traffic.pushes.map(({ branch }) => branch)).toEqual(["restricted"]);
+    expect(harness.gateway.traffic.refusedPushes).toEqual([]);
+  });
+
   test("a push to a read-only repository is refused", async () => {
     const clone = await cloneOf("docs");
     await commitIn(clone);
@@ -316,6 +338,26 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
       code: 128,
       output: expect.stringContaining("remote: acme/other is not one of this run's repositories."),
     });
+    expect(server.requests).toEqual([]);
+  });
+
+  test("a review pushes to no branch of its repository, and git says why", async () => {
+    await harness.close();
+    const run = aRun({ provenance: { repository: { full_name: "acme/site" }, review: true } });
+    const grant = grantOf(run, planOf(run, undefined), { network: "none", mcpServers: {} });
+    harness = await openHarness({ grant: { repositories: grant.repositories } });
+    const clone = await cloneOf("site");
+    await commitIn(clone);
+    server.requests.length = 0;
+
+    for (const ref of ["refs/heads/new", "refs/heads/main"]) {
+      const refused = await git(["push", "origin", `HEAD:${ref}`], clone);
+      expect(refused).toMatchObject({
+        code: 128,
+        output: expect.stringContaining(`remote: ${NO_PUSH_IN_REVIEWS}`),
+      });
+    }
+
     expect(server.requests).toEqual([]);
   });
 

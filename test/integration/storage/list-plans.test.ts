@@ -38,7 +38,7 @@ const INDEXES: readonly (readonly [keyof RunFilters, RunFilters, string])[] = [
   ["modelId", { modelId: "x" }, "runs_by_model_idx"],
   ["creatorId", { creatorId: PERSON }, "runs_by_creator_idx"],
   ["executorId", { executorId: PERSON }, "runs_by_executor_idx"],
-  ["source", { source: "CLI" }, "runs_by_source_idx"],
+  ["sources", { sources: ["CLI"] }, "runs_by_source_idx"],
   ["createdAfter", { createdAfter: new Date(Date.now() - 4e9) }, "runs_by_update_idx"],
   ["createdBefore", { createdBefore: new Date(Date.now() - 1e10) }, "runs_long_idx"],
   ["updatedAfter", { updatedAfter: new Date() }, "runs_by_update_idx"],
@@ -47,6 +47,9 @@ const INDEXES: readonly (readonly [keyof RunFilters, RunFilters, string])[] = [
   ["conversationId", { conversationId: randomUUID() }, "runs_conversation_id_created_at_idx"],
   ["scheduleId", { scheduleId: SCHEDULE }, "runs_by_schedule_idx"],
   ["ancestorId", { ancestorId: PARENT }, "runs_ancestors_idx"],
+  ["parentId", { parentId: PARENT }, "runs_ancestors_idx"],
+  ["runOrSessionId", { runOrSessionId: PARENT }, "runs_session_id_key"],
+  ["externalReference", { externalReference: "https://example.com/1" }, "runs_trigger_url_idx"],
   ["artifactType", { artifactType: "PLAN" }, "runs_by_plan_idx"],
   ["metadata", { metadata: { n: "7" } }, "runs_metadata_idx"],
 ];
@@ -54,7 +57,7 @@ const INDEXES: readonly (readonly [keyof RunFilters, RunFilters, string])[] = [
 /** The columns of filter indexes, and the values that the pairs below use. */
 const COLUMNS: readonly (readonly [string, RunFilters])[] = [
   ["state", { states: ["ERROR"] }],
-  ["source", { source: "CLI" }],
+  ["source", { sources: ["CLI"] }],
   ["creator_hash", { creatorId: PERSON }],
   ["environment_hash", { environmentId: "x" }],
   ["name_hash", { name: "x" }],

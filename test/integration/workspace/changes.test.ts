@@ -294,6 +294,74 @@ describe.each(sandboxes)(
           expect(work?.subject).toBe('-x and "more"');
         });
 
+        test("a push signs off the commits of the run for their authors, once, and leaves merges as they are", async () => {
+          const harness = await openToPush();
+          const { workingDirectory } = harness.workspace;
+          const as = (name: string) => ["-c", `user.name=${name}`, "-c", `user.email=${name}@example.com`];
+          const commit = (name: string, message: string) =>
+            harness.git(
+              ...as(name),
+              "commit",
+              "--quiet",
+              "--allow-empty",
+              "-m",
+              message,
+              "--date",
+              "2020-01-02T03:04:05Z",
+            );
+          await commit("ann", "one");
+          await harness.git("checkout", "--quiet", "-b", "side");
+          await commit("bob", "side\n\nA line.\n---\nAnother.");
+          await harness.git("checkout", "--quiet", "-");
+          await commit("ann", "two\n\nCo-authored-by: bob <bob@example.com>");
+          await harness.git(...as("ann"), "merge", "--quiet", "--no-edit", "--no-ff", "side");
+          await commit("bob", "three\n\nSigned-off-by: bob <bob@example.com>");
+          await writeFile(join(workingDirectory, "new.txt"), "new");
+
+          const signing = { ...push, branch: "errand/signed", signsOff: true };
+          const first = await harness.changes.push(harness.runWorkspace, signing);
+          const again = await harness.changes.push(harness.runWorkspace, signing);
+
+          const path = repositories.pathOf("acme/tools");
+          const log = await runGit(path, [
+            "log",
+            "--topo-order",
+            "--format=%an|%at|%p|%B%x00",
+            "main..errand/signed",
+          ]);
+          const commits = log.split("\0\n").map((each) => {
+            const [author, at, parents = "", message = ""] = each.trim().split("|");
+            const signed = [...message.matchAll(/^Signed-off-by: (.*)$/gm)].map(([, who]) => who);
+            return {
+              author,
+              at,
+              parents: parents.split(" ").length,
+              subject: message.split("\n")[0],
+              signed,
+            };
+          });
+          const at = "1577934245";
+          const byBob = ["bob <bob@example.com>"];
+          const byAnn = ["ann <ann@example.com>"];
+          expect(commits.slice(1, -1)).toEqual([
+            { author: "bob", at, parents: 1, subject: "three", signed: byBob },
+            expect.objectContaining({ parents: 2, signed: [] }),
+            ...[
+              { author: "bob", at, parents: 1, subject: "side", signed: byBob },
+              { author: "ann", at, parents: 1, subject: "two", signed: byAnn },
+            ],
+            { author: "ann", at, parents: 1, subject: "one", signed: byAnn },
+          ]);
+          expect(commits[0]).toMatchObject({
+            subject: "What was done",
+            signed: ["Errand <errand@users.noreply.invalid>"],
+          });
+          expect(again).toEqual(first);
+          expect((await harness.git("rev-parse", "HEAD")).trim()).toBe(first?.pushed.commit);
+          expect(await harness.git("status", "--porcelain")).toBe("");
+          await runGit(path, ["fsck", "--strict"]);
+        });
+
         test("a push that would remove commits from the default branch is rejected", async () => {
           const harness = await openToPush();
           const before = await lastPushed("%H", "main");

@@ -9,14 +9,20 @@ import {
 } from "../front-server.ts";
 import { asRecord, isRecord, type JsonRecord } from "../json.ts";
 import { GithubAppSettings } from "./github-app-settings.ts";
+import { GithubChecks } from "./github-checks.ts";
 import { GITHUB_APP, type GithubFixture } from "./github-fixture.ts";
+import { GithubGitData } from "./github-git-data.ts";
+import { answerGraphql, markReady } from "./github-graphql.ts";
 import { GithubLimits, limited } from "./github-limits.ts";
+import { GithubManifests } from "./github-manifests.ts";
 import { GithubOauth } from "./github-oauth.ts";
 import { type GithubRequest, githubOpenapi } from "./github-openapi.ts";
 import { permissionAnswer } from "./github-permission.ts";
 import { issueOfPull } from "./github-pull-issue.ts";
 import { GithubReactions } from "./github-reactions.ts";
 import { GithubRename } from "./github-rename.ts";
+import { GithubReviewThreads } from "./github-review-threads.ts";
+import { GithubReviews } from "./github-reviews.ts";
 import { GithubStatuses } from "./github-statuses.ts";
 
 /** One call of the REST API, as the journal records it. */
@@ -45,6 +51,7 @@ const MAX_BODY = 65_536;
 const SUBJECT =
   /^(\/repos\/[^/]+\/[^/]+\/(?:issues|issues\/comments|pulls\/comments)\/\d+)\/reactions(?:\/(\d+))?$/;
 const PERMISSION = /^\/repos\/([^/]+\/[^/]+)\/collaborators\/([^/]+)\/permission$/;
+const ACCOUNT = /^\/user\/(\d+)$/;
 const REPLIES = /^(\/repos\/[^/]+\/[^/]+\/pulls\/\d+\/comments)\/(\d+)\/replies$/;
 const PULLS = /^\/repos\/[^/]+\/[^/]+\/pulls$/;
 const PULL = /\/pulls\/(\d+)$/;
@@ -59,6 +66,11 @@ export class GithubApi {
   readonly reactions = new GithubReactions();
   readonly oauth: GithubOauth;
   readonly settings = new GithubAppSettings();
+  readonly manifests: GithubManifests;
+  readonly checks = new GithubChecks();
+  readonly reviewThreads: GithubReviewThreads;
+  readonly reviews = new GithubReviews();
+  readonly gitData = new GithubGitData();
   readonly rename: GithubRename;
   /**
    * What GitHub says about pull requests, by number: one entry for each read, the last one for all later reads.
@@ -76,6 +88,8 @@ export class GithubApi {
   constructor(fixture: GithubFixture) {
     this.#world = fixture;
     this.oauth = new GithubOauth(fixture);
+    this.manifests = new GithubManifests(fixture);
+    this.reviewThreads = new GithubReviewThreads(fixture);
     this.rename = new GithubRename(fixture.repo);
   }
 
@@ -90,7 +104,9 @@ export class GithubApi {
     return this.#edits.get(commentId) ?? 0;
   }
 
-  async answer(request: FrontRequest): Promise<FrontOutcome> {
+  async answer(received: FrontRequest): Promise<FrontOutcome> {
+    // The API of an Enterprise Server has a path.
+    const request = { ...received, path: received.path.replace(/^\/api\/v3(?=\/)/, "") };
     const fault = this.faults.take(request);
     const actor = this.#actor(request);
     const limit = actor === BOT ? this.#limits.refusal(request) : undefined;
@@ -121,19 +137,35 @@ export class GithubApi {
     if (refusal) {
       return refusal;
     }
-    const signIn = this.oauth.answer(request, this.#actor(request));
+    const signIn = this.oauth.answer(request, this.#actor(request)) ?? this.manifests.answer(request);
     if (signIn) {
       return signIn;
     }
+    const graphql = answerGraphql(request, this.#actor(request), [
+      markReady(this.#world),
+      ...this.reviewThreads.operations,
+    ]);
+    if (graphql) {
+      return graphql;
+    }
     const forward = (same: FrontRequest) => this.#world.service.call(same);
+    const isApp = this.#actor(request) === BOT;
     const added =
-      (await this.settings.answer(request, forward)) ?? (await this.#statuses.answer(request, forward));
+      (await this.settings.answer(request, forward)) ??
+      (await this.#statuses.answer(request, forward)) ??
+      (await this.checks.answer(request, forward, isApp)) ??
+      (await this.reviews.answer(request, forward)) ??
+      (await this.gitData.answer(request, isApp));
     if (added) {
       return added;
     }
     const permission = PERMISSION.exec(request.path);
     if (permission) {
       return this.#permission(request, permission);
+    }
+    const account = request.method === "GET" && Number(ACCOUNT.exec(request.path)?.[1]);
+    if (account) {
+      return this.#account(account);
     }
     const subject = SUBJECT.exec(request.path);
     if (subject?.[1]) {
@@ -151,6 +183,14 @@ export class GithubApi {
     const pull = request.method === "GET" ? PULL.exec(request.path)?.[1] : undefined;
     const answer = this.#decorated(await this.#comment(request));
     return pull === undefined || answer.status !== 200 ? answer : this.#changedPull(answer, Number(pull));
+  }
+
+  /** https://docs.github.com/rest/users/users#get-a-user-using-their-id */
+  #account(id: number): FrontAnswer {
+    const login = this.#world.findLogin(id);
+    return login === undefined
+      ? jsonAnswer(404, { message: "Not Found" })
+      : jsonAnswer(200, this.#world.publicUser(login));
   }
 
   #changedPull(answer: FrontAnswer, number: number): FrontAnswer {

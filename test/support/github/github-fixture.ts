@@ -17,7 +17,15 @@ export interface GithubRepo {
   readonly fullName: string;
 }
 
+interface FixtureOptions {
+  readonly private: boolean;
+  readonly writesChecks: boolean;
+}
+
 interface StoredPullRequest {
+  readonly node_id: string;
+  readonly state: "closed" | "open";
+  readonly draft: boolean;
   readonly number: number;
   readonly title: string;
   readonly head_ref: string;
@@ -27,6 +35,8 @@ interface StoredComment {
   readonly repo_id: number;
   readonly issue_number: number | null;
   readonly pull_number: number | null;
+  readonly in_reply_to_id?: number | null;
+  readonly path?: string | null;
   readonly body: string;
   readonly user_id: number;
 }
@@ -58,9 +68,10 @@ const REPO = "widgets";
 const OTHER_BOT = "helper[bot]";
 /** As large as on GitHub today, so that a 32-bit column fails a test. */
 const FIRST_BIG_ID = 3_000_000_000;
+/** Without the optional ones. */
 const APP_PERMISSIONS = {
   actions: "read",
-  checks: "write",
+  checks: "read",
   contents: "write",
   issues: "write",
   metadata: "read",
@@ -71,6 +82,7 @@ const COLLABORATOR_LEVEL = { admin: "admin", write: "push", read: "pull" } as co
 
 /** The objects on the emulated GitHub, and changes of emulate's store that its REST API does not offer. */
 export class GithubFixture {
+  readonly baseUrl: string;
   readonly repo: GithubRepo;
   readonly webhookSecret: string;
   readonly privateKey: string;
@@ -78,17 +90,18 @@ export class GithubFixture {
   readonly #permissions = new Map<string, RepoPermission>();
   #revoked: ReadonlySet<string> = new Set();
 
-  static async start(baseUrl: string, options: { readonly private: boolean }): Promise<GithubFixture> {
+  static async start(baseUrl: string, options: FixtureOptions): Promise<GithubFixture> {
     const webhookSecret = randomBytes(20).toString("hex");
     const seed = {
       tokens: Object.fromEntries(GITHUB_LOGINS.map((login) => [newToken(), { login, scopes: ["repo"] }])),
       github: githubSeed(webhookSecret, options),
     };
     const service = await startEmulateService("github", { baseUrl, seed });
-    return new GithubFixture(service, webhookSecret);
+    return new GithubFixture(baseUrl, service, webhookSecret);
   }
 
-  private constructor(service: EmulatedService, webhookSecret: string) {
+  private constructor(baseUrl: string, service: EmulatedService, webhookSecret: string) {
+    this.baseUrl = baseUrl;
     this.service = service;
     this.webhookSecret = webhookSecret;
     const key = service.generatedSecrets.find((secret) => secret.kind === "github.app_private_key");
@@ -140,6 +153,10 @@ export class GithubFixture {
     return this.#users.all().some((row) => row.login === login);
   }
 
+  findLogin(id: number): string | undefined {
+    return this.#users.all().find((user) => user.id === id)?.login;
+  }
+
   loginById(id: number): string {
     const row = this.#users.all().find((user) => user.id === id);
     if (!row) {
@@ -172,6 +189,12 @@ export class GithubFixture {
   /** Oldest first. */
   pullRequests(): readonly StoredPullRequest[] {
     return this.#collection<StoredPullRequest>("pull_requests").all();
+  }
+
+  setDraft(number: number, draft: boolean): void {
+    const rows = this.#collection<StoredPullRequest>("pull_requests");
+    const row = rows.all().find((each) => each.number === number);
+    rows.update(row?.id ?? 0, { draft });
   }
 
   setPermission(login: string, level: RepoPermission): void {
@@ -238,7 +261,7 @@ export class GithubFixture {
   }
 }
 
-function githubSeed(webhookSecret: string, options: { readonly private: boolean }): object {
+function githubSeed(webhookSecret: string, options: FixtureOptions): object {
   return {
     users: GITHUB_LOGINS.map((login) => ({ login, name: login, email: `${login}@acme.example` })),
     orgs: [{ login: OWNER, members: [{ login: "olivia", role: "admin" }] }],
@@ -248,7 +271,7 @@ function githubSeed(webhookSecret: string, options: { readonly private: boolean 
         app_id: GITHUB_APP.id,
         slug: GITHUB_APP.slug,
         name: "Errand",
-        permissions: APP_PERMISSIONS,
+        permissions: { ...APP_PERMISSIONS, ...(options.writesChecks ? { checks: "write" } : {}) },
         events: [
           ...["issues", "issue_comment", "pull_request"],
           ...["pull_request_review", "pull_request_review_comment", "check_suite", "status", "push"],

@@ -169,7 +169,11 @@ function readings(value: string): readonly unknown[] {
 }
 
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+  const named = path.replace(
+    /\{(\w+)\}/g,
+    (_place, name) => `(?<${name}>${name === "path" ? ".+" : "[^/]+"})`,
+  );
+  return new RegExp(`^${named}$`);
 }
 
 function escaped(part: string): string {

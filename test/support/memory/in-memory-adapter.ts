@@ -1,8 +1,10 @@
 import type { AppError } from "../../../src/core/basics/errors.ts";
 import type { ThreadKey } from "../../../src/core/basics/ids.ts";
 import type { Role } from "../../../src/core/model/policies/policy.ts";
+import type { RepositorySettings } from "../../../src/core/model/repositories/repository-settings.ts";
 import type { Run } from "../../../src/core/model/runs/run.ts";
 import type { Notice } from "../../../src/core/model/threads/notice.ts";
+import type { PushedBranch } from "../../../src/core/ports/gateway.ts";
 import type { PullRequestReading } from "../../../src/core/ports/pull-requests.ts";
 import type {
   AdapterTraits,
@@ -52,6 +54,10 @@ export class InMemoryAdapter implements ThreadAdapter {
   readonly translateFaults: unknown[] = [];
   /** What stands around each message. An error: it cannot be read. */
   surroundings: ((about: GatherPurpose) => GatheredContext | Promise<GatheredContext>) | undefined;
+  /** What the repository of each message says. An error: it cannot be read. */
+  settings: RepositorySettings | Error | undefined;
+  /** The branches of closed pull requests: run, branch and last commit. */
+  readonly removed: string[] = [];
   /** What a report is found to be. */
   inspection: (report: WorkReport, provenance: Run["provenance"]) => InboundMessage | string = () => "Fine.";
   /** The pull request that a report is about. */
@@ -92,12 +98,27 @@ export class InMemoryAdapter implements ThreadAdapter {
     return { found: this.inspection(report, provenance), status: this.inspected };
   }
 
+  async removeBranch(
+    _report: WorkReport,
+    { id }: Pick<Run, "id" | "title">,
+    { branch, commit }: PushedBranch,
+  ): Promise<void> {
+    this.removed.push(`${id} ${branch} ${commit}`);
+  }
+
   async authorize({ author }: InboundMessage): Promise<Authorization> {
     const reason = this.refused.get(author.subject);
     const roles = this.roles.get(author.subject) ?? [];
     return reason === undefined
       ? { allowed: true, permission: "member", roles, author, refusal: "Members only." }
       : { allowed: false, reason };
+  }
+
+  async settingsOf(): Promise<RepositorySettings | undefined> {
+    if (this.settings instanceof Error) {
+      throw this.settings;
+    }
+    return this.settings;
   }
 
   async gather(_message: InboundMessage, about: GatherPurpose): Promise<GatheredContext> {

@@ -23,11 +23,15 @@ export class InMemoryChanges implements ChangeTracker {
   /** The files that tools wrote, as the last call of `diff` got them. */
   written: readonly string[] | undefined;
   readonly pushes: BranchPush[] = [];
+  /** What the next calls of `outside` return. */
+  readonly outsideFiles: string[][] = [];
   readonly restarts: RestartRequest[] = [];
   /** Each error fails one coming call of its kind. */
   readonly diffFaults: Error[] = [];
   readonly markFaults: Error[] = [];
   readonly pushFaults: Error[] = [];
+  /** Each is why the host does not sign the commits of one coming push. */
+  readonly signingProblems: string[] = [];
   /** Each call awaits one of these first. */
   readonly markGates: Promise<void>[] = [];
   readonly pushGates: Promise<void>[] = [];
@@ -68,6 +72,10 @@ export class InMemoryChanges implements ChangeTracker {
     return branchNumber === undefined ? undefined : { base, branchNumber };
   }
 
+  async outside(): Promise<readonly string[]> {
+    return this.outsideFiles.shift() ?? [];
+  }
+
   async fastForward(): Promise<readonly LeftOutWork[]> {
     return this.elsewhere.shift() ?? [];
   }
@@ -99,6 +107,10 @@ export class InMemoryChanges implements ChangeTracker {
     this.pushes.push(push);
     this.#journal.push(`pushed ${push.branch}`);
     await this.pushGates.shift();
+    const problem = this.signingProblems.shift();
+    if (problem !== undefined) {
+      push.signing?.notSigned(problem);
+    }
     const fault = this.pushFaults.shift();
     if (fault !== undefined) {
       throw fault;

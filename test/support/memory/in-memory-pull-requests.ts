@@ -1,10 +1,13 @@
 import type { ThreadKey } from "../../../src/core/basics/ids.ts";
 import type { RepositoryName } from "../../../src/core/model/repositories/repository-name.ts";
+import type { RepositorySettings } from "../../../src/core/model/repositories/repository-settings.ts";
+import type { NewCommit } from "../../../src/core/ports/change-tracker.ts";
 import type {
   PullRequest,
   PullRequestDraft,
   PullRequestReading,
   PullRequests,
+  SuggestedWork,
 } from "../../../src/core/ports/pull-requests.ts";
 
 /** Pull requests on a system that does not exist. */
@@ -22,8 +25,16 @@ export class InMemoryPullRequests implements PullRequests {
   readonly statuses = new Map<string, PullRequestReading>();
   /** Awaited before a status is reported. */
   readonly readGates: Promise<void>[] = [];
+  /** What each repository says. */
+  repositorySettings: RepositorySettings | undefined;
+  /** Whether work fits into suggestions, and the work that was asked about. */
+  takesWork = false;
+  readonly offered: SuggestedWork[] = [];
   /** True: no installation allows to open any. */
   isClosed = false;
+  readonly commits: NewCommit[] = [];
+  /** Each error fails one coming commit. */
+  readonly commitFaults: Error[] = [];
   readonly #open = new Map<string, PullRequest>();
 
   async isAllowed(): Promise<boolean> {
@@ -54,6 +65,32 @@ export class InMemoryPullRequests implements PullRequests {
       this.updates.push(draft);
     }
     return found;
+  }
+
+  async takesSuggestions(
+    _access: unknown,
+    _repository: RepositoryName,
+    work: SuggestedWork,
+  ): Promise<boolean> {
+    this.offered.push(work);
+    return this.takesWork;
+  }
+
+  async settings(): Promise<RepositorySettings | undefined> {
+    return this.repositorySettings;
+  }
+
+  async makeCommit(
+    _access: unknown,
+    _repository: RepositoryName,
+    commit: NewCommit,
+  ): Promise<string | undefined> {
+    const fault = this.commitFaults.shift();
+    if (fault !== undefined) {
+      throw fault;
+    }
+    this.commits.push(commit);
+    return this.isClosed ? undefined : `made-${commit.id}`;
   }
 
   async read(_access: unknown, url: string): Promise<PullRequestReading | undefined> {

@@ -108,7 +108,9 @@ export class SlackApi {
     }
     if (call.method === "files.info") {
       const file = this.files.get(call.args.file ?? "");
-      return file === undefined ? slackError("file_not_found") : jsonAnswer(200, { ok: true, file });
+      return file?.user_team !== workspace.teamId
+        ? slackError("file_not_found")
+        : jsonAnswer(200, { ok: true, file });
     }
     if (call.method === "users.info") {
       return withProfile(await workspace.call(request), workspace.profiles.get(call.args.user ?? ""));

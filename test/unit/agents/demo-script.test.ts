@@ -49,12 +49,27 @@ describe("parseScript", () => {
 /** The notes as the server writes them, before the request. */
 const REQUEST = { run: aRun({ prompt: "say hello", turn: 1 }), followUps: [], again: false };
 
+const NOTES = {
+  kind: "attachment",
+  path: "attachments/notes.md",
+  mimeType: "text/markdown",
+  sizeBytes: 7,
+} as const;
+
 describe("requestIn", () => {
+  test("files without words are the request", () => {
+    const prompt = turnText({ ...REQUEST, run: aRun({ prompt: "", turn: 1 }), files: [NOTES] });
+
+    expect(requestIn(prompt)).toBe(prompt);
+    expect(prompt).toContain("attachments/notes.md");
+  });
+
   test.each<[string, Partial<TurnInput>]>([
     ["a plain prompt", {}],
     ["an interrupted turn", { again: true }],
     ["files that are missing", { missing: "Files are missing.\nThe run continues (as it was)." }],
     ["an interrupted turn with missing files", { again: true, missing: "Files are missing." }],
+    ["a turn with files", { files: [NOTES, { ...NOTES, path: "attachments/b.md" }] }],
   ])("the request of %s is its words alone", (_what, changes) => {
     expect(requestIn(turnText({ ...REQUEST, ...changes }))).toBe("say hello");
   });

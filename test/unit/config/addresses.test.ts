@@ -82,5 +82,5 @@ test("the template of variables can be read with all its defaults, and switches 
 
   expect(problemsOf(values as Record<string, string>)).toBe("");
   expect(values.ERRAND_OIDC_SCOPES).toBe("openid email profile");
-  expect(readConfig(values).adapters).toEqual([]);
+  expect(readConfig(values).adapters.map(({ create }) => create)).toEqual([undefined, undefined]);
 });

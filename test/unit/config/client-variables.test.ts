@@ -32,6 +32,7 @@ test("the variables of the clients do not stop the server, and the key of a clie
     ERRAND_URL: "not an address",
     ERRAND_CONTEXT: "work",
     ERRAND_CONFIG_DIR: "/somewhere",
+    ERRAND_LOG: "debug",
     ERRAND_WEBHOOK_SECRET: "whsec_of-a-receiver",
     ERRAND_API_KEY: CLIENT_KEY,
   });

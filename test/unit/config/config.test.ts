@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { readConfig } from "../../../src/config/config.ts";
+import { type Config, readConfig, withStoredSettings } from "../../../src/config/config.ts";
 import { createRedactor } from "../../../src/secrets/redaction.ts";
 
 const SHARED = {
@@ -288,12 +288,43 @@ test("the targets allowed to agents and those allowed to webhooks are separate",
   ]);
 });
 
+describe("stored settings of adapters", () => {
+  const SLACK = { SLACK_SIGNING_SECRET: "stored", SLACK_BOT_TOKEN: "xoxb-stored" };
+  const on = ({ adapters }: Config) => adapters.flatMap(({ create, name }) => (create ? [name] : []));
+
+  test("they switch an adapter on, alone and together with variables", () => {
+    expect(on(withStoredSettings(readConfig({}), SLACK))).toEqual(["slack"]);
+    const { SLACK_BOT_TOKEN, ...others } = SLACK;
+    expect(on(withStoredSettings(readConfig(others), { SLACK_BOT_TOKEN }))).toEqual(["slack"]);
+  });
+
+  test("a variable wins over the setting of the same name", () => {
+    const variables = { GITHUB_API_URL: "https://ghe.example/api/v3" };
+    const stored = { GITHUB_API_URL: "https://other.example/api/v3" };
+
+    expect(withStoredSettings(readConfig({}), stored).pullRequestApiUrl).toBe(stored.GITHUB_API_URL);
+    expect(withStoredSettings(readConfig(variables), stored).pullRequestApiUrl).toBe(
+      variables.GITHUB_API_URL,
+    );
+  });
+
+  test("settings that do not fit leave their adapter off with a problem, and variables alone refuse the start", () => {
+    const config = withStoredSettings(readConfig({}), { SLACK_BOT_TOKEN: "xoxb-stored" });
+
+    expect(on(config)).toEqual([]);
+    expect(config.adapters[0]?.problems).toEqual([expect.stringMatching(/^SLACK_SIGNING_SECRET is missing/)]);
+    const partial = readConfig({ SLACK_BOT_TOKEN: "xoxb-1" });
+    expect(() => withStoredSettings(partial, {})).toThrow(/^SLACK_SIGNING_SECRET is missing/);
+  });
+});
+
 describe("reading the environment", () => {
   test.each(["", " ", "\t\n"])("every variable counts %j as not set", (blank) => {
     const env = { ERRAND_PORT: blank, ERRAND_ADMIN_KEY: blank, SLACK_BOT_TOKEN: blank, GITHUB_APP_ID: blank };
 
-    // Guides are functions, which are never equal.
-    expect({ ...readConfig(env), guides: [] }).toEqual({ ...readConfig({}), guides: [] });
+    // Adapters have functions, which are never equal.
+    const withoutFunctions = (config: Config) => JSON.stringify(config);
+    expect(withoutFunctions(readConfig(env))).toBe(withoutFunctions(readConfig({})));
   });
 
   test("one error reports invalid values, conflicts and the problems of adapters", () => {

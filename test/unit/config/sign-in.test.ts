@@ -29,6 +29,30 @@ test("domains and groups of the issuer are read", () => {
 });
 
 test.each([
+  "https://login.microsoftonline.com/common/v2.0",
+  "https://login.microsoftonline.com/organizations/v2.0",
+  "https://login.microsoftonline.com/consumers/v2.0",
+  "https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0",
+  "https://LOGIN.microsoftonline.com/common",
+  "https://accounts.google.com",
+  "https://gitlab.com",
+])("unverified addresses of %s, where anyone has an account, are never trusted", (issuer) => {
+  const values = { ...OIDC, ERRAND_OIDC_ISSUER: issuer };
+
+  expect(readConfig(values).signIn.oidc?.trustsEmail).toBe(false);
+  expect(() => readConfig({ ...values, ERRAND_OIDC_TRUST_EMAIL: "true" })).toThrow(/many organizations/);
+});
+
+test.each([
+  "https://login.microsoftonline.com/0195b2a4-5c1f-4d90-a4c3-2e6f8b1d0a7c/v2.0",
+  "https://login.acme.test/common",
+])("unverified addresses of %s are trusted if the operator says so", (issuer) => {
+  const values = { ...OIDC, ERRAND_OIDC_ISSUER: issuer, ERRAND_OIDC_TRUST_EMAIL: "true" };
+
+  expect(readConfig(values).signIn.oidc?.trustsEmail).toBe(true);
+});
+
+test.each([
   ["an issuer without HTTPS", { ...OIDC, ERRAND_OIDC_ISSUER: "http://id.acme.test" }, /^ERRAND_OIDC_ISSUER/],
   [
     "a partial configuration",

@@ -36,6 +36,9 @@ describe("the pull requests of a team", () => {
           open: async () => PULL,
           find: async (branch) => (branch === "b" ? PULL : undefined),
           update: async ({ branch }) => (branch === "b" ? PULL : undefined),
+          takesSuggestions: async ({ branch }) => branch === "b",
+          settings: async () => undefined,
+          makeCommit: async ({ id }) => `made-${id}`,
           read: async (number) => ({ url: `${PULL.url}#${number}`, state: "open", checks: [] }),
         }
       : undefined;
@@ -51,6 +54,9 @@ describe("the pull requests of a team", () => {
         open: async () => ({ url: `https://forge.example/${name}/${token}`, branch: "errand/1" }),
         find: async () => undefined,
         update: async () => undefined,
+        takesSuggestions: async () => false,
+        settings: async () => undefined,
+        makeCommit: async ({ id }) => `made-${id}`,
         read: async (number) => ({ url: `${token} ${number}`, state: "merged", checks: [] }),
       }),
     });

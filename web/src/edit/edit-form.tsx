@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Problem } from "../parts/problem.tsx";
 import { say } from "../parts/toasts.tsx";
 import { queries } from "../server/queries.ts";
+import { isOutdated } from "./changed-meanwhile.tsx";
 import { type Issue, issuesOf, type ProblemAt, problemAtOf } from "./issues.ts";
 
 /** A form that stores an item and returns to the list. What is wrong is shown at the fields. */
@@ -57,7 +58,7 @@ export function EditForm({
       }}
     >
       {children(problemAtOf(issues))}
-      {error && atFields < Math.max(1, issues.length) && <Problem error={error} />}
+      {error && !isOutdated(error) && atFields < Math.max(1, issues.length) && <Problem error={error} />}
       <div className="row">
         <button type="submit" className="btn primary" disabled={isPending}>
           {isPending ? "Saving…" : `Save ${what}`}

@@ -1,7 +1,7 @@
 import type { EnvironmentConfig } from "@errand/client";
 import { useState } from "react";
 import { EditForm } from "../edit/edit-form.tsx";
-import { EditPage } from "../edit/edit-page.tsx";
+import { EditPage, type Guard } from "../edit/edit-page.tsx";
 import { CheckField, Field, SelectField } from "../parts/field.tsx";
 import { client } from "../server/client.ts";
 import {
@@ -21,11 +21,14 @@ export function EnvironmentPage({ id }: { readonly id: string }) {
       list="/environments"
       text="An environment is what an agent works in: repositories, image and setup. Changes apply to new runs."
       scope="settings:write"
-      read={async (uid, signal) => (await client.environments.retrieve(uid, { signal })).config}
-      remove={(uid) => client.environments.delete(uid)}
+      read={async (uid, signal) => {
+        const { data, response } = await client.environments.retrieve(uid, { signal }).withResponse();
+        return { data: data.config, response };
+      }}
+      remove={(uid, based) => client.environments.delete(uid, based)}
       consequence="Requests, schedules and routing rules that name it no longer find it."
     >
-      {(config) => <EnvironmentForm uid={id} config={config} />}
+      {(config, guard) => <EnvironmentForm uid={id} config={config} guard={guard} />}
     </EditPage>
   );
 }
@@ -34,8 +37,10 @@ export function EnvironmentPage({ id }: { readonly id: string }) {
 function EnvironmentForm({
   uid,
   config,
+  guard,
 }: {
   readonly uid: string;
+  readonly guard: Guard;
   readonly config: EnvironmentConfig | undefined;
 }) {
   const [draft, setDraft] = useState(() => environmentDraftOf(config));
@@ -45,7 +50,7 @@ function EnvironmentForm({
     const request = environmentConfigOf(draft, config);
     return config === undefined
       ? client.environments.create({ config: request, team: isForTeam })
-      : client.environments.replace(uid, { config: request });
+      : guard((based) => client.environments.replace(uid, { config: request }, based));
   };
   return (
     <EditForm what="environment" list="/environments" check={() => environmentIssuesOf(draft)} save={save}>

@@ -15,10 +15,13 @@ export function problemText(error: unknown): {
       : { message: "The link to this run has ended.", remedy: "Ask a member of the team for a new one." };
   }
   if (error instanceof APIError) {
-    const { body } = error as { readonly body?: { readonly remedy?: string; readonly trace_id?: string } };
+    const { body, remedy } = error as {
+      readonly body?: { readonly trace_id?: string };
+      readonly remedy?: string;
+    };
     return {
       message: error.message,
-      ...(body?.remedy === undefined ? {} : { remedy: body.remedy }),
+      ...(remedy === undefined ? {} : { remedy }),
       ...(body?.trace_id === undefined ? {} : { traceId: body.trace_id }),
     };
   }

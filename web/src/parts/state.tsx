@@ -49,7 +49,10 @@ export function stateWord(state: RunState, run: Shown): string {
   if (missing !== undefined) {
     return missing;
   }
-  return state === "BLOCKED" ? needsWord(run) : STATES[state].word;
+  if (state === "BLOCKED") {
+    return run.waiting_for?.reason === "instructions" ? "Paused" : needsWord(run);
+  }
+  return STATES[state].word;
 }
 
 /** The state in words, with an icon and a colour. `pill`: on a ground of its colour. */

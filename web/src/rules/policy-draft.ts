@@ -8,11 +8,13 @@ export interface PolicyDraft extends RuleDraft {
   readonly effect: Policy["effect"];
   readonly match: MatchDraft;
   readonly reason: string;
+  /** How a refused message is answered. Empty: the default. */
+  readonly refusal: NonNullable<Policy["refusal"]> | "";
 }
 
 export function policyDraftOf(policy: Policy | undefined): PolicyDraft {
-  const { effect = "require_approval", match = {}, reason = "" } = policy ?? {};
-  return { ...ruleDraftOf(policy), effect, match: matchDraftOf(match), reason };
+  const { effect = "require_approval", match = {}, reason = "", refusal = "" } = policy ?? {};
+  return { ...ruleDraftOf(policy), effect, match: matchDraftOf(match), reason, refusal };
 }
 
 export function policyIssuesOf(draft: PolicyDraft): readonly Issue[] {
@@ -20,11 +22,12 @@ export function policyIssuesOf(draft: PolicyDraft): readonly Issue[] {
 }
 
 export function policyRequestOf(draft: PolicyDraft): PolicyRequest {
-  const { effect, match, reason } = draft;
+  const { effect, match, reason, refusal } = draft;
   return {
     ...ruleRequestOf(draft),
     effect,
     match: matchOf(match, POLICY_CONDITIONS) as PolicyMatch,
     ...(reason.trim() === "" ? {} : { reason: reason.trim() }),
+    ...(refusal && effect === "deny" ? { refusal } : {}),
   };
 }

@@ -1,7 +1,7 @@
 import type { Policy } from "@errand/client";
 import { useState } from "react";
 import { EditForm } from "../edit/edit-form.tsx";
-import { EditPage } from "../edit/edit-page.tsx";
+import { EditPage, type Guard } from "../edit/edit-page.tsx";
 import { Field, SelectField } from "../parts/field.tsx";
 import type { Option } from "../parts/options.ts";
 import { client } from "../server/client.ts";
@@ -19,11 +19,11 @@ export function PolicyPage({ id }: { readonly id: string }) {
       list="/rules"
       text="A policy says who may do what, from where, and what needs an approval. It applies within moments."
       scope="admin"
-      read={(policyId, signal) => client.policies.retrieve(policyId, { signal })}
-      remove={(policyId) => client.policies.delete(policyId)}
+      read={(policyId, signal) => client.policies.retrieve(policyId, { signal }).withResponse()}
+      remove={(policyId, based) => client.policies.delete(policyId, based)}
       consequence="What it decides is then decided by the policies after it, and last by the built-in ones."
     >
-      {(policy) => <PolicyForm policy={policy} />}
+      {(policy, guard) => <PolicyForm policy={policy} guard={guard} />}
     </EditPage>
   );
 }
@@ -38,14 +38,21 @@ const EFFECTS: readonly (Option & { readonly value: PolicyDraft["effect"]; reado
   { value: "allow", name: "Allow", hint: "No later policy denies it or asks for approval." },
 ];
 
-function PolicyForm({ policy }: { readonly policy: Policy | undefined }) {
+const REFUSALS: readonly (Option & { readonly value: PolicyDraft["refusal"] })[] = [
+  { value: "", name: "As the repository says, or by a comment" },
+  { value: "comment", name: "By a comment with the reason" },
+  { value: "reaction", name: "By a reaction" },
+  { value: "silent", name: "Not at all" },
+];
+
+function PolicyForm({ policy, guard }: { readonly policy: Policy | undefined; readonly guard: Guard }) {
   const [draft, setDraft] = useState(() => policyDraftOf(policy));
   const change = (part: Partial<PolicyDraft>) => setDraft((before) => ({ ...before, ...part }));
   const save = () => {
     const request = policyRequestOf(draft);
     return policy === undefined
       ? client.policies.create(request)
-      : client.policies.replace(policy.id, request);
+      : guard((based) => client.policies.replace(policy.id, request, based));
   };
   return (
     <EditForm what="policy" list="/rules" check={() => policyIssuesOf(draft)} save={save}>
@@ -89,6 +96,16 @@ function PolicyForm({ policy }: { readonly policy: Policy | undefined }) {
               />
             )}
           </Field>
+          {draft.effect === "deny" && (
+            <SelectField
+              label="A refused message is answered"
+              hint="Integrations shows administrators each refused message with its reason."
+              problem={problemAt("refusal")}
+              value={draft.refusal}
+              options={REFUSALS}
+              onChange={(refusal) => change({ refusal: refusal as PolicyDraft["refusal"] })}
+            />
+          )}
           <OrderFields draft={draft} problemAt={problemAt} onChange={change} />
         </>
       )}

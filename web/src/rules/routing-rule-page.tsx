@@ -1,7 +1,7 @@
 import type { RoutingRule } from "@errand/client";
 import { useState } from "react";
 import { EditForm } from "../edit/edit-form.tsx";
-import { EditPage } from "../edit/edit-page.tsx";
+import { EditPage, type Guard } from "../edit/edit-page.tsx";
 import { EnvironmentField } from "../edit/environment-field.tsx";
 import { AgentFields } from "../parts/agent-fields.tsx";
 import { Field } from "../parts/field.tsx";
@@ -20,23 +20,23 @@ export function RoutingRulePage({ id }: { readonly id: string }) {
       list="/rules"
       text="A routing rule gives an environment, an agent and instructions to requests that name none. It applies within moments."
       scope="admin"
-      read={(ruleId, signal) => client.routingRules.retrieve(ruleId, { signal })}
-      remove={(ruleId) => client.routingRules.delete(ruleId)}
+      read={(ruleId, signal) => client.routingRules.retrieve(ruleId, { signal }).withResponse()}
+      remove={(ruleId, based) => client.routingRules.delete(ruleId, based)}
       consequence="Its requests then go to the routing rules after it, and last to the default of the team."
     >
-      {(rule) => <RoutingRuleForm rule={rule} />}
+      {(rule, guard) => <RoutingRuleForm rule={rule} guard={guard} />}
     </EditPage>
   );
 }
 
-function RoutingRuleForm({ rule }: { readonly rule: RoutingRule | undefined }) {
+function RoutingRuleForm({ rule, guard }: { readonly rule: RoutingRule | undefined; readonly guard: Guard }) {
   const [draft, setDraft] = useState(() => routingDraftOf(rule));
   const change = (part: Partial<RoutingDraft>) => setDraft((before) => ({ ...before, ...part }));
   const save = () => {
     const request = routingRequestOf(draft);
     return rule === undefined
       ? client.routingRules.create(request)
-      : client.routingRules.replace(rule.id, request);
+      : guard((based) => client.routingRules.replace(rule.id, request, based));
   };
   return (
     <EditForm what="routing rule" list="/rules" check={() => routingIssuesOf(draft)} save={save}>

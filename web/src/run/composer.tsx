@@ -51,9 +51,10 @@ export function Composer({ run }: { readonly run: RunItem }) {
     if (message === "" || send.isPending) {
       return;
     }
+    // The default is left out, so that a repeat is the same request if the run has gone on meanwhile.
     send.mutate({
       message,
-      ...(canChoose && !isGuest ? { delivery } : {}),
+      ...(canChoose && !isGuest && delivery !== "queue" ? { delivery } : {}),
       ...(hasThread && isPrivate ? { visibility: "private" } : {}),
     });
   };
@@ -144,12 +145,15 @@ function requestKey(name: string, body: RunFollowupRequest): string {
   return created;
 }
 
-function placeholder({ permission, state }: RunItem, hasEnded: boolean): string {
+function placeholder({ permission, state, waiting_for: waiting }: RunItem, hasEnded: boolean): string {
   if (hasEnded) {
     return "A message continues this run where it ended";
   }
   if (state !== "BLOCKED") {
     return "Add a message";
+  }
+  if (waiting?.reason === "instructions") {
+    return "Write what to do next";
   }
   return permission === undefined
     ? "Add a message. It must be approved together with the request"

@@ -9,11 +9,12 @@ import { Problem } from "../parts/problem.tsx";
 import { platformName, sourceOf } from "../parts/source.ts";
 import { say, sayProblem } from "../parts/toasts.tsx";
 import { client } from "../server/client.ts";
-import { queries } from "../server/queries.ts";
+import { queries, threadsQuery } from "../server/queries.ts";
+import { PlainText } from "./content.tsx";
 import { agentName, personName, safeUrl } from "./names.ts";
 import { whyOf } from "./run-head.tsx";
 
-/** Where the run comes from, how it is configured and why, and who was told. */
+/** Where the run comes from, the data of its answer, how it is configured and why, and who was told. */
 export function DetailsTab({
   run,
   attempts,
@@ -61,6 +62,11 @@ export function DetailsTab({
           </p>
         ))}
       </Section>
+      {run.result?.data !== undefined && (
+        <Section title="Data">
+          <PlainText text={JSON.stringify(run.result.data, null, 2)} label="Data of the answer" />
+        </Section>
+      )}
       <Section title="Configuration">
         <table className="table">
           <thead>
@@ -182,10 +188,7 @@ function linked(text: string): ReactNode {
 
 /** The threads that show this run. */
 function Threads({ runId }: { readonly runId: string }) {
-  const threads = useQuery({
-    queryKey: ["run", runId, "threads"],
-    queryFn: ({ signal }) => client.threads.list({ run_id: runId }, { signal }),
-  });
+  const threads = useQuery(threadsQuery(runId));
   const bound = threads.data?.threads ?? [];
   if (bound.length === 0) {
     return null;

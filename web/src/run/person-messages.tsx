@@ -1,6 +1,7 @@
 import type { RunFollowup } from "@errand/client";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { ChangedMeanwhile, changesBetween, isOutdated } from "../edit/changed-meanwhile.tsx";
 import { Avatar } from "../parts/avatar.tsx";
 import { bytes } from "../parts/format.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
@@ -101,13 +102,37 @@ export function HeldFollowUp({ entry }: { readonly entry: FollowUpEntry }) {
     mutationFn: () => client.runs.withdrawFollowUp(runId, entry.followUpId),
     ...settled,
   });
+  // The text that the change began with, and the one that is there now if the change was refused.
+  const [begun, setBegun] = useState<Version>();
+  const [newest, setNewest] = useState<Version>();
+  const read = async (): Promise<Version> => {
+    const { data, response } = await client.runs.retrieveFollowUp(runId, entry.followUpId).withResponse();
+    return { message: data.message, ifMatch: response.headers.get("etag") ?? undefined };
+  };
+  const show = (version: Version | undefined) => {
+    setBegun(version);
+    setNewest(undefined);
+    setDraft(version?.message);
+  };
+  const begin = useMutation({ mutationFn: read, onSuccess: show });
   const edit = useMutation({
-    mutationFn: (message: string) => client.runs.updateFollowUp(runId, entry.followUpId, { message }),
-    onSuccess: () => setDraft(undefined),
+    mutationFn: (message: string) =>
+      client.runs.updateFollowUp(
+        runId,
+        entry.followUpId,
+        { message },
+        { ifMatch: (newest ?? begun)?.ifMatch },
+      ),
+    onSuccess: () => show(undefined),
+    onError: async (refusal) => {
+      if (isOutdated(refusal)) {
+        setNewest(await read());
+      }
+    },
     ...settled,
   });
   const waiting = known?.status === "waiting_approval" ? "Waiting for approval" : FOLLOW_UP_STATES.held[1];
-  const error = withdraw.error ?? edit.error;
+  const error = withdraw.error ?? begin.error ?? (isOutdated(edit.error) ? null : edit.error);
   return (
     <article className="held inset" id={entry.key}>
       <div className="by row wrap">
@@ -118,7 +143,12 @@ export function HeldFollowUp({ entry }: { readonly entry: FollowUpEntry }) {
         </span>
         {!isGuest && draft === undefined && (
           <span className="end row">
-            <button type="button" className="btn ghost" onClick={() => setDraft(text)}>
+            <button
+              type="button"
+              className="btn ghost"
+              disabled={begin.isPending}
+              onClick={() => begin.mutate()}
+            >
               Edit
             </button>
             <button
@@ -149,7 +179,7 @@ export function HeldFollowUp({ entry }: { readonly entry: FollowUpEntry }) {
             onChange={({ target }) => setDraft(target.value)}
           />
           <div className="bar">
-            <button type="button" className="btn ghost end" onClick={() => setDraft(undefined)}>
+            <button type="button" className="btn ghost end" onClick={() => show(undefined)}>
               Cancel
             </button>
             <button type="submit" className="btn primary" disabled={edit.isPending || draft.trim() === ""}>
@@ -158,9 +188,20 @@ export function HeldFollowUp({ entry }: { readonly entry: FollowUpEntry }) {
           </div>
         </form>
       )}
+      {begun && newest && (
+        <ChangedMeanwhile
+          changes={changesBetween({ message: begun.message }, { message: newest.message })}
+          onUse={() => show(newest)}
+        />
+      )}
       {error && <Problem error={error} />}
     </article>
   );
+}
+
+interface Version {
+  readonly message: string;
+  readonly ifMatch: string | undefined;
 }
 
 /** A guest does not get the list of follow-ups, but knows the creator of the run. */

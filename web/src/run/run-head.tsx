@@ -175,6 +175,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   request: "chosen in the request",
   agent: "from the named agent",
   conversation: "from the run that this one continues",
+  repository_file: "from the file of the repository",
   routing_rule: "from a routing rule",
   skill: "from the skill",
   default: "the default",
@@ -221,6 +222,13 @@ function Actions({
     onError: sayProblem,
     onSettled: () => queries.invalidateQueries({ queryKey: ["run", runId] }),
   });
+  const pause = useMutation({
+    mutationFn: () => client.runs.interrupt(runId),
+    onSuccess: () => say("The turn ends. Write what to do next."),
+    onError: sayProblem,
+    onSettled: () => queries.invalidateQueries({ queryKey: ["run", runId] }),
+  });
+  const mayPause = state === "INPROGRESS" || (state === "BLOCKED" && run.permission !== undefined);
   const choose = (key: string | number) => {
     switch (key) {
       case "markdown":
@@ -244,6 +252,11 @@ function Actions({
   };
   return (
     <>
+      {!isGuest && mayPause && (
+        <button type="button" className="btn" disabled={pause.isPending} onClick={() => pause.mutate()}>
+          {pause.isPending ? "Pausing…" : "Pause"}
+        </button>
+      )}
       {!isGuest && !hasEnded(state) && (
         <button type="button" className="btn danger" disabled={stop.isPending} onClick={() => stop.mutate()}>
           <Icon name="stateStopped" /> {stop.isPending ? "Stopping…" : "Stop"}

@@ -17,6 +17,7 @@ import { Composer } from "./composer.tsx";
 import { isOpenQuestion } from "./conversation/blocks.ts";
 import type { Entry } from "./conversation/entries.ts";
 import { ConversationView } from "./conversation-view.tsx";
+import { HeldMessages } from "./held-messages.tsx";
 import { agentName, personName } from "./names.ts";
 import { RunAside, RunStrip } from "./run-aside.tsx";
 import { type RunContext, RunContextProvider } from "./run-context.tsx";
@@ -168,6 +169,7 @@ function OpenRun({
               ) : (
                 <Loading what="the conversation" />
               )}
+              <HeldMessages />
               {!view.isConnected && (
                 <p className="system-line inset">
                   <Icon name="warning" /> The connection is lost. It is tried again…

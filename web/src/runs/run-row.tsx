@@ -1,6 +1,6 @@
 import { type RunItem, withHiddenShown } from "@errand/client";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { Avatar } from "../parts/avatar.tsx";
 import { money } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -9,6 +9,7 @@ import { sourceOf } from "../parts/source.ts";
 import { hasEnded, State } from "../parts/state.tsx";
 import { Ago, Elapsed } from "../parts/time.tsx";
 import { agentName } from "../run/names.ts";
+import { useOpenPullRequest } from "./use-open-pull-request.ts";
 
 /** A run in one line, which opens it. */
 export function RunRow({ run, me }: { readonly run: RunItem; readonly me: string }) {
@@ -18,8 +19,10 @@ export function RunRow({ run, me }: { readonly run: RunItem; readonly me: string
   const isOver = hasEnded(state);
   const name = creator.uid === me ? "You" : (creator.display_name ?? creator.email ?? "A member");
   const pull = pullRequest(run);
+  const row = useRef<HTMLDivElement>(null);
+  useOpenPullRequest(run, row);
   return (
-    <div className="run-row">
+    <div className="run-row" ref={row}>
       <div className="run-state">
         <State state={state} run={run} />
       </div>

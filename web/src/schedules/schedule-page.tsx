@@ -1,7 +1,7 @@
 import type { ScheduledAgentItem } from "@errand/client";
 import { useState } from "react";
 import { EditForm } from "../edit/edit-form.tsx";
-import { EditPage } from "../edit/edit-page.tsx";
+import { EditPage, type Guard } from "../edit/edit-page.tsx";
 import { EnvironmentField } from "../edit/environment-field.tsx";
 import { AgentFields } from "../parts/agent-fields.tsx";
 import { CheckField, Field } from "../parts/field.tsx";
@@ -22,16 +22,22 @@ export function SchedulePage({ id }: { readonly id: string }) {
       list="/schedules"
       text="A schedule starts a run at each of its times. The runs have the rights of the person who creates it."
       scope="runs:write"
-      read={(scheduleId, signal) => client.schedules.retrieve(scheduleId, { signal })}
-      remove={(scheduleId) => client.schedules.delete(scheduleId)}
+      read={(scheduleId, signal) => client.schedules.retrieve(scheduleId, { signal }).withResponse()}
+      remove={(scheduleId, based) => client.schedules.delete(scheduleId, based)}
       consequence="It starts no more runs. The runs that it has started are kept."
     >
-      {(schedule) => <ScheduleForm schedule={schedule} />}
+      {(schedule, guard) => <ScheduleForm schedule={schedule} guard={guard} />}
     </EditPage>
   );
 }
 
-function ScheduleForm({ schedule }: { readonly schedule: ScheduledAgentItem | undefined }) {
+function ScheduleForm({
+  schedule,
+  guard,
+}: {
+  readonly schedule: ScheduledAgentItem | undefined;
+  readonly guard: Guard;
+}) {
   const [draft, setDraft] = useState(() => scheduleDraftOf(schedule));
   const [isForTeam, setForTeam] = useState(true);
   const change = (part: Partial<ScheduleDraft>) => setDraft((before) => ({ ...before, ...part }));
@@ -39,7 +45,7 @@ function ScheduleForm({ schedule }: { readonly schedule: ScheduledAgentItem | un
     const request = scheduleRequestOf(draft, schedule);
     return schedule === undefined
       ? client.schedules.create({ ...request, team: isForTeam })
-      : client.schedules.replace(schedule.id, request);
+      : guard((based) => client.schedules.replace(schedule.id, request, based));
   };
   return (
     <EditForm what="schedule" list="/schedules" check={() => scheduleIssuesOf(draft)} save={save}>

@@ -22,6 +22,8 @@ export function followRuns(queries: QueryClient): void {
       return;
     }
     if (message.type === "reopened") {
+      // A server that was started again may have other settings.
+      void queries.invalidateQueries();
       void checkVersion();
       return;
     }

@@ -101,6 +101,13 @@ export const installationsQuery = queryOptions({
   queryFn: ({ signal }) => client.installations.list({ signal }),
 });
 
+/** The threads that show a run. */
+export const threadsQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ["run", runId, "threads"],
+    queryFn: ({ signal }) => client.threads.list({ run_id: runId }, { signal }),
+  });
+
 /** Messages that could not be delivered and are not tried again. */
 export const deadNoticesQuery = queryOptions({
   queryKey: ["notices", "dead"],

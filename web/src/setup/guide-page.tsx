@@ -12,8 +12,11 @@ import { Loading, Problem } from "../parts/problem.tsx";
 import { ScrollBox } from "../parts/scroll-box.tsx";
 import { doctorQuery, guidesQuery, whoamiQuery } from "../server/queries.ts";
 import { checksOf, commonChecks } from "./checks-of.ts";
+import { Creation } from "./creation.tsx";
+import { ManagedApp } from "./managed-app.tsx";
 import { OperatorsOnly } from "./operators-only.tsx";
 import { Step } from "./step.tsx";
+import { StoredSettings } from "./stored-settings.tsx";
 
 type Way = InstallationGuide["ways"][number];
 type GuideStep = Way["steps"][number];
@@ -42,7 +45,7 @@ export function GuidePage({ adapter }: { readonly adapter: string }) {
 }
 
 function Guide({ guide }: { readonly guide: InstallationGuide }) {
-  const { enabled, install_url: installUrl, needs, title, ways } = guide;
+  const { create, managed_app: managed, enabled, install_url: installUrl, needs, title, ways } = guide;
   const usable = Math.max(
     ways.findIndex(({ obstacle }) => obstacle === undefined),
     0,
@@ -52,6 +55,7 @@ function Guide({ guide }: { readonly guide: InstallationGuide }) {
   return (
     <div className="guide">
       {enabled && <LiveChecks guide={guide} />}
+      <StoredSettings guide={guide} />
       {installUrl && (
         <p className="row wrap">
           <a className="btn" href={installUrl}>
@@ -62,6 +66,8 @@ function Guide({ guide }: { readonly guide: InstallationGuide }) {
           </span>
         </p>
       )}
+      {create && <Creation create={create} />}
+      {managed && <ManagedApp guide={{ ...guide, managed_app: managed }} />}
       {ways.length > 1 && (
         <fieldset className="segments" aria-label="Way to connect">
           {ways.map(({ title }, index) => (

@@ -27,6 +27,15 @@ describe("the draft of a policy", () => {
     expect(policyRequestOf(policyDraftOf({ ...STORED, ...content } as unknown as Policy))).toEqual(content);
   });
 
+  test("only a policy that denies says how a refused message is answered", () => {
+    const denying = { ...content, effect: "deny", refusal: "silent" } as const;
+    const draft = policyDraftOf({ ...STORED, ...denying } as unknown as Policy);
+
+    expect(policyRequestOf(draft)).toEqual(denying);
+    expect(policyRequestOf({ ...draft, effect: "allow" }).refusal).toBeUndefined();
+    expect(policyRequestOf({ ...draft, refusal: "" }).refusal).toBeUndefined();
+  });
+
   test("texts of conditions are sent without empty lines and spaces around them", () => {
     const draft = { ...policyDraftOf(undefined), match: { places: [" acme/web ", "", "acme/api"] } };
 

@@ -6,12 +6,14 @@ from ._async.errand import AsyncErrand
 from ._async.pages import AsyncPaginator
 from ._async.responses import AsyncAPIResponse
 from ._async.run_stream import AsyncRunStream
+from ._logging import set_up_logging
 from ._request import OMIT, Omit, RequestOptions
 from ._sync.api_client import ApiClient
 from ._sync.errand import Errand
 from ._sync.pages import Paginator
 from ._sync.responses import APIResponse
 from ._sync.run_stream import RunStream
+from ._version import __version__
 from ._webhooks import WebhookMessage
 from .errors import (
     APIConnectionError,
@@ -57,6 +59,9 @@ __all__ = [
     "UnprocessableEntityError",
     "WebhookMessage",
     "WebhookVerificationError",
+    "__version__",
     "models",
     "params",
 ]
+
+set_up_logging()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import random
 import re
 import secrets
@@ -19,6 +20,7 @@ import httpx
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
+from ._version import __version__
 from .errors import APIConnectionError, APIError, ErrandError
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -27,6 +29,7 @@ DEFAULT_URL = "http://127.0.0.1:8787"
 DEFAULT_TIMEOUT = httpx.Timeout(60)
 DEFAULT_MAX_RETRIES = 2
 API_PATH = "/api/v1"
+USER_AGENT = f"errand-python/{__version__} python/{platform.python_version()} httpx/{httpx.__version__}"
 
 #: The pause before the first retry in seconds. It doubles before each further one.
 FIRST_PAUSE = 0.5
@@ -63,11 +66,17 @@ class RequestOptions(TypedDict, total=False):
     """Further members of the body, for example those of a newer server."""
     timeout: float | httpx.Timeout | None
     """How long the parts of one try may take, in seconds. None: for ever. Default: that of the client."""
+    total_timeout: float | None
+    """How long the call may take with all its retries and pauses, in seconds. Then `APITimeoutError` is raised. None: no
+    limit. Default: that of the client."""
     max_retries: int
     """How often the request is repeated if it fails in a way that may pass. Default: that of the client."""
     idempotency_key: str
     """The server performs a write with the same key only once, within a day. Default for writes: a new random key, which
     all retries of the call use."""
+    if_match: str
+    """The `ETag` of the answer that a change is based on. If the resource has been changed since, the call raises
+    `APIStatusError` with the status 412."""
 
 
 #: How the response of the current call is returned: parsed, as a response with its body, or as one that is still read.
@@ -82,6 +91,7 @@ class Settings:
     base_url: str
     api_key: str | None = field(repr=False)
     timeout: float | httpx.Timeout | None
+    total_timeout: float | None
     max_retries: int
     default_headers: Mapping[str, str | None]
     default_query: Mapping[str, object]
@@ -94,6 +104,7 @@ def settings_from(
     base_url: str | None,
     api_key: str | Omit | None,
     timeout: float | httpx.Timeout | None,
+    total_timeout: float | None,
     max_retries: int,
     default_headers: Mapping[str, str | None] | None,
     default_query: Mapping[str, object] | None,
@@ -105,6 +116,7 @@ def settings_from(
         base_url=with_api_path(base_url or os.environ.get("ERRAND_URL") or DEFAULT_URL),
         api_key=key,
         timeout=timeout,
+        total_timeout=total_timeout,
         max_retries=max_retries,
         default_headers=default_headers or {},
         default_query=default_query or {},
@@ -142,6 +154,7 @@ class Request:
     headers: Mapping[str, str]
     json: object
     timeout: float | httpx.Timeout | None
+    total_timeout: float | None
     max_retries: int
 
 
@@ -168,16 +181,19 @@ def request_from(
         # A body without members is none: some operations take no body at all.
         json=json or None,
         timeout=options.get("timeout", settings.timeout),
+        total_timeout=options.get("total_timeout", settings.total_timeout),
         max_retries=options.get("max_retries", settings.max_retries),
     )
 
 
 def _headers(settings: Settings, method: Method, options: RequestOptions) -> Mapping[str, str]:
-    headers: dict[str, str | None] = {"accept": "application/json"}
+    headers: dict[str, str | None] = {"accept": "application/json", "user-agent": USER_AGENT}
     if settings.api_key is not None:
         headers["authorization"] = f"Bearer {settings.api_key}"
     if method != "GET":
         headers["idempotency-key"] = options.get("idempotency_key") or f"errand-{secrets.token_hex(16)}"
+    if "if_match" in options:
+        headers["if-match"] = options["if_match"]
     for more in (settings.default_headers, options.get("extra_headers", {})):
         headers.update({name.lower(): value for name, value in more.items()})
     return {name: value for name, value in headers.items() if value is not None}

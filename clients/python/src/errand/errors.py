@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import httpx
@@ -30,6 +31,9 @@ __all__ = [
 ]
 
 
+_PROXY_REMEDY = "Send less at once, or ask the operator of the server to let the proxy pass bodies of 30 MiB."
+
+
 class ErrandError(Exception):
     """The base class of everything that the client raises."""
 
@@ -46,6 +50,11 @@ class APIError(ErrandError):
         self.body: object = _parsed(response.text)
         super().__init__(self._message())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy, also one for another process, has the response without the request, whose headers contain the key."""
+        response = _without_key(self.response)
+        return type(self), (response,), {**self.__dict__, "response": response}
+
     @property
     def problem(self) -> dict[str, Any]:
         """The body as the server's errors have it. It is empty if something else has answered."""
@@ -59,7 +68,7 @@ class APIError(ErrandError):
     @property
     def remedy(self) -> str | None:
         """What you can do about it, for people."""
-        return self.problem.get("remedy")
+        return self.problem.get("remedy") or (_PROXY_REMEDY if self._is_of_proxy() else None)
 
     @property
     def issues(self) -> list[dict[str, str]]:
@@ -72,10 +81,16 @@ class APIError(ErrandError):
         """The id of the request in the logs of the server."""
         return self.response.headers.get("x-request-id") or self.problem.get("trace_id")
 
+    def _is_of_proxy(self) -> bool:
+        """Errand says itself which limit a body exceeds. A proxy before it answers with a page or with nothing."""
+        return self.status == 413 and not isinstance(self.problem.get("error"), str)
+
     def _message(self) -> str:
         text = self.problem.get("error")
         if isinstance(text, str):
             return text
+        if self._is_of_proxy():
+            return "A proxy before the server refuses bodies of this size."
         kind = self.response.headers.get("content-type", "unknown")
         return f"The response has the status {self.status} and the type {kind}."
 
@@ -171,12 +186,27 @@ def is_truncated(response: httpx.Response) -> bool:
     return False
 
 
-def parsed(parse: Callable[[C], T], content: C) -> T:
+def parsed(parse: Callable[[C], T], content: C, request_id: str | None = None) -> T:
     """Parses what the server sent. It may not fit its model if something else has answered."""
     try:
         return parse(content)
     except ValidationError as error:
-        raise ErrandError("The server sent something that this client does not understand.") from error
+        first = error.errors(include_url=False)[0]
+        member = ".".join(str(part) for part in first["loc"])
+        where = f"{member}: {first['msg']}" if member else first["msg"]
+        request = f" (request {request_id})" if request_id else ""
+        raise ErrandError(
+            f"The server sent something that this client does not understand{request}. {where}"
+        ) from error
+
+
+def _without_key(response: httpx.Response) -> httpx.Response:
+    kept = copy.copy(response)
+    kept.history = []
+    # A response that a program has made itself has no request.
+    with suppress(RuntimeError):
+        kept.request = httpx.Request(response.request.method, response.request.url)
+    return kept
 
 
 def _parsed(text: str) -> object:

@@ -2,769 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
 from errand._model import Model
+from typing import Annotated, Any, Literal
 from datetime import datetime
 from typing_extensions import TypeAliasType
 from pydantic import Field
-
-
-class MCPServerProgram(Model):
-    """
-    A program in the sandbox, next to the agent.
-    """
-
-    command: str
-    """
-    A program that speaks MCP on its standard streams.
-    """
-    args: list[str] | None = None
-    """
-    The arguments of the program. They must not refer to secrets.
-    """
-    env: dict[str, Any] | None = None
-    """
-    Values may refer to secrets: `$` and the name in braces. They are filled in when the run starts.
-    """
-
-
-class MCPServerAddress(Model):
-    """
-    A remote server. The agent reaches it without access to its keys.
-    """
-
-    url: str
-    """
-    The URL of the server.
-    """
-    headers: dict[str, Any] | None = None
-    """
-    Values may refer to secrets: `$` and the name in braces. They are filled in when the run starts.
-    """
-
-
-class MCPServerReference(Model):
-    """
-    A shared server.
-    """
-
-    warp_id: str
-    """
-    The id or name of the server.
-    """
-
-
-class AmbientAgentConfigHarness(Model):
-    """
-    The agent that does the work.
-    """
-
-    type: str | None = None
-    """
-    A name of the agent catalogue. `oz` is the server's default agent.
-    """
-    model_id: str | None = None
-    """
-    The model of this agent. It takes precedence over `model_id` of the configuration.
-    """
-    reasoning_level: str | None = None
-    """
-    The reasoning level, as the agent names it.
-    """
-
-
-class AmbientAgentConfigSessionSharing(Model):
-    """
-    Shares the new run by a link, which the response contains as `share_url`. If the team does not allow it (`sharing` of the team), nothing is shared and the response names the member as ignored.
-    """
-
-    public_access: Literal["VIEWER", "EDITOR"] | str | None = None
-    """
-    What users outside the team may do: see the run, or also send follow-ups.
-    """
-
-
-class AmbientAgentConfigBudget(Model):
-    """
-    The limits of all turns together. When a limit is reached, the turn is stopped and the run becomes FAILED with `budget_exceeded`.
-    """
-
-    max_turns: int | None = None
-    """
-    The maximum number of prompts to the agent.
-    """
-    max_minutes: float | None = None
-    """
-    The maximum working time of the agent. Time in which it waits for a person or a worker does not count.
-    """
-    max_tokens: int | None = None
-    """
-    The maximum number of input and output tokens of all turns.
-    """
-    max_cost_usd: float | None = None
-    """
-    The maximum cost, computed by the agent or from the price list, whichever is higher.
-    """
-
-
-class AmbientAgentConfig(Model):
-    """
-    The configuration of a run. Unknown members are stored and returned, and the response that accepts them names them as ignored.
-    """
-
-    name: str | None = None
-    """
-    A name by which runs can be listed.
-    """
-    model_id: str | None = None
-    """
-    The model, as the agent names it. If the agent does not know it, the run logs this and uses the agent's default model.
-    """
-    base_prompt: str | None = None
-    """
-    Instructions for the whole session. The agent receives them at its start or before its first prompt.
-    """
-    environment_id: str | None = None
-    """
-    The environment in which the run works: one of your own or of the team.
-    """
-    skill_spec: str | None = None
-    """
-    `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`.
-    """
-    skills: list[str] | None = None
-    """
-    Skills for the agent, named like `skill_spec`, with which it must not be combined. They are put where the agent looks for skills. Without a prompt the first one is the task. At most 50.
-    """
-    mcp_servers: dict[str, Any] | None = None
-    """
-    MCP servers for the agent, at most 20. Names have 1 to 64 letters, digits, `_` and `-`.
-    """
-    computer_use_enabled: bool | None = None
-    """
-    Stored and returned, but not used by any agent of this version: the response that accepts it names it as ignored.
-    """
-    computer_use_model_id: str | None = None
-    """
-    Stored and returned, but not used by any agent of this version: the response that accepts it names it as ignored.
-    """
-    worker_host: str | None = None
-    """
-    Only workers with this name may execute the run, even if it has to wait for one.
-    """
-    idle_timeout_minutes: int | None = None
-    """
-    How long an agent that waits for a person is kept running.
-    """
-    harness: AmbientAgentConfigHarness | None = None
-    """
-    The agent that does the work.
-    """
-    session_sharing: AmbientAgentConfigSessionSharing | None = None
-    """
-    Shares the new run by a link, which the response contains as `share_url`. If the team does not allow it (`sharing` of the team), nothing is shared and the response names the member as ignored.
-    """
-    budget: AmbientAgentConfigBudget | None = None
-    """
-    The limits of all turns together. When a limit is reached, the turn is stopped and the run becomes FAILED with `budget_exceeded`.
-    """
-    permission_policy: Literal["allow", "ask"] | str | None = None
-    """
-    `ask`: a person decides each permission that the agent requests, and the run is BLOCKED until then. `allow` (default): all permissions are granted, within the sandbox.
-    """
-    repository: str | None = None
-    """
-    `owner/name`: a repository in which the run works. It is added to those of the environment, if there is one.
-    """
-    repository_guessed: bool | None = None
-    """
-    `true`: nobody named `repository`; the client guessed it, for example from the clone in which a command ran. If it cannot be read, the run works without it and says so, instead of failing.
-    """
-    ref: str | None = None
-    """
-    What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch. Without `repository` it counts for the repository of the environment, which must have exactly one.
-    """
-    pull_request: Literal["off", "draft", "ready"] | str | None = None
-    """
-    What Errand does at the end of a turn with changes in `repository` that the agent did not push. `draft` and `ready`: it pushes them and opens a pull request. `off`: it opens none. Without `repository` it counts for each repository of the environment. Default: `pull_request` of the environment, otherwise `off`, except for requests of people in chats.
-    """
-
-
-class RunCreatorInfo(Model):
-    """
-    A principal: the creator or the executor of a run.
-    """
-
-    uid: str
-    """
-    The principal's id.
-    """
-    type: Literal["user", "service_account"] | str
-    """
-    `user`: a person. `service_account`: a program.
-    """
-    display_name: str | None = None
-    """
-    The name shown on the pages.
-    """
-    email: str | None = None
-    """
-    The email address, if known.
-    """
-    photo_url: str | None = None
-    """
-    The URL of a picture, if known.
-    """
-
-
-class RunWaitingFor(Model):
-    """
-    What the run waits for before it can start or continue.
-    """
-
-    reason: (
-        Literal["approval", "question", "worker_host", "capacity", "quota", "disk"]
-        | str
-    )
-    """
-    `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. `quota`: the team has as many runs at work as its quota `running_runs` allows. `disk`: the disks of the free workers are nearly full.
-    """
-    message: str
-    """
-    A text for people.
-    """
-    since: datetime
-    """
-    When the run got its present state.
-    """
-    may_decide: bool | None = None
-    """
-    Whether the policies let the caller answer or approve. Only if a person has to.
-    """
-    deciders: list[RunCreatorInfo] | None = None
-    """
-    Members who may answer or approve, at most five. Absent if the caller may.
-    """
-
-
-WebhookEventType = TypeAliasType(
-    "WebhookEventType",
-    Literal[
-        "run.created",
-        "run.queued",
-        "run.pending",
-        "run.claimed",
-        "run.inprogress",
-        "run.blocked",
-        "run.succeeded",
-        "run.failed",
-        "run.error",
-        "run.cancelled",
-        "webhook.disabled",
-    ]
-    | str,
-)
-"""
-`run.created`, `run.` with the name of the run's new state, and `webhook.disabled`: another webhook of the team was disabled because it failed.
-"""
-
-
-class WebhookRequest(Model):
-    """
-    A new webhook.
-    """
-
-    url: str
-    """
-    The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
-    """
-    description: str | None = None
-    """
-    A description for people.
-    """
-    events: list[WebhookEventType] | None = None
-    """
-    The events that are sent. An empty list means all that begin with `run.`.
-    """
-    enabled: bool | None = None
-    """
-    Whether messages are sent. Events that happen while the webhook is disabled are never sent. Default: true.
-    """
-
-
-class RunWebhook(Model):
-    """
-    Receives all messages that begin with `run.` about this run alone. A retry does not copy it.
-    """
-
-    url: str
-    """
-    The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
-    """
-    secret: str
-    """
-    Signs the messages: `whsec_` and the base64 of 24 to 64 bytes. It is stored encrypted and never returned.
-    """
-
-
-class WebhookChange(Model):
-    """
-    The members to change. Other members keep their value. Enabling a webhook also resets `failing_since`.
-    """
-
-    url: str | None = None
-    """
-    The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
-    """
-    description: str | None = None
-    """
-    A description for people.
-    """
-    events: list[WebhookEventType] | None = None
-    """
-    The events that are sent. An empty list means all that begin with `run.`.
-    """
-    enabled: bool | None = None
-    """
-    Whether messages are sent. Events that happen while the webhook is disabled are never sent. Default: true.
-    """
-
-
-class RotateWebhookSecretRequest(Model):
-    """
-    The end of the old secret.
-    """
-
-    overlap_seconds: int | None = None
-    """
-    For how long messages are also signed with the old secret.
-    """
-
-
-class Webhook(Model):
-    """
-    A URL that receives events of runs.
-    """
-
-    id: str
-    """
-    The webhook's id.
-    """
-    url: str
-    """
-    The receiver's URL.
-    """
-    description: str | None = None
-    """
-    A description for people.
-    """
-    events: list[WebhookEventType]
-    """
-    The events that are sent.
-    """
-    enabled: bool
-    """
-    Whether messages are sent.
-    """
-    disabled_reason: str | None = None
-    """
-    Why the server disabled the webhook.
-    """
-    failing_since: datetime | None = None
-    """
-    Since when all tries have failed.
-    """
-    previous_secret_expires_at: datetime | None = None
-    """
-    Until this time, messages are also signed with the previous secret.
-    """
-    created_by: str
-    """
-    The uid of the principal that created the webhook.
-    """
-    created_at: datetime
-    """
-    When the webhook was created.
-    """
-    updated_at: datetime
-    """
-    When the webhook was last changed.
-    """
-
-
-class RevealedWebhook(Model):
-    """
-    A webhook with its new secret.
-    """
-
-    id: str
-    """
-    The webhook's id.
-    """
-    url: str
-    """
-    The receiver's URL.
-    """
-    description: str | None = None
-    """
-    A description for people.
-    """
-    events: list[WebhookEventType]
-    """
-    The events that are sent.
-    """
-    enabled: bool
-    """
-    Whether messages are sent.
-    """
-    disabled_reason: str | None = None
-    """
-    Why the server disabled the webhook.
-    """
-    failing_since: datetime | None = None
-    """
-    Since when all tries have failed.
-    """
-    previous_secret_expires_at: datetime | None = None
-    """
-    Until this time, messages are also signed with the previous secret.
-    """
-    created_by: str
-    """
-    The uid of the principal that created the webhook.
-    """
-    created_at: datetime
-    """
-    When the webhook was created.
-    """
-    updated_at: datetime
-    """
-    When the webhook was last changed.
-    """
-    secret: str
-    """
-    The secret that signs messages. It is shown only once.
-    """
-
-
-class ListWebhooksResponse(Model):
-    """
-    All webhooks of the team.
-    """
-
-    webhooks: list[Webhook]
-    """
-    The oldest webhook comes first.
-    """
-
-
-RunState = TypeAliasType(
-    "RunState",
-    Literal[
-        "QUEUED",
-        "PENDING",
-        "CLAIMED",
-        "INPROGRESS",
-        "BLOCKED",
-        "SUCCEEDED",
-        "FAILED",
-        "ERROR",
-        "CANCELLED",
-    ]
-    | str,
-)
-"""
-`QUEUED`: the run waits for a worker. `PENDING` and `CLAIMED`: a worker prepares it. `INPROGRESS`: the agent works. `BLOCKED`: the run waits for a person. `SUCCEEDED`, `FAILED` (a problem of the request), `ERROR` (a problem of the platform) and `CANCELLED`: the run has ended. A follow-up continues an ended run.
-"""
-
-
-class RunAgentRequestImage(Model):
-    """
-    An entry of `RunAgentRequestImages`.
-    """
-
-    data: str
-    """
-    The bytes, encoded as base64.
-    """
-    mime_type: Literal["image/jpeg", "image/png", "image/gif", "image/webp"] | str
-    """
-    The media type of the bytes.
-    """
-
-
-class RunAgentRequestAttachment(Model):
-    """
-    An entry of `RunAgentRequestAttachments`.
-    """
-
-    file_name: str
-    """
-    The name of the file in `attachments/`. Unsafe characters are replaced, and a number is added if the name is already used.
-    """
-    mime_type: str
-    """
-    The media type of the bytes.
-    """
-    data: str
-    """
-    The bytes, encoded as base64.
-    """
-
-
-class RunAgentRequest(Model):
-    """
-    A new run. At least one of `prompt`, `skill`, `config.skill_spec`, `config.skills` and `conversation_id` is required.
-    """
-
-    prompt: str | None = None
-    """
-    The task, in words.
-    """
-    config: AmbientAgentConfig | None = None
-    title: str | None = None
-    """
-    The title of the run. Default: the beginning of the prompt.
-    """
-    skill: str | None = None
-    """
-    `[owner/]repo:name` or `[owner/]repo:path`. It takes precedence over `config.skill_spec`.
-    """
-    conversation_id: str | None = None
-    """
-    A conversation to continue, with its files and, if the agent is the same, its memory. Values that `config` and `team` leave out are taken from the newest run of the conversation, except `name` and `skill_spec`.
-    """
-    parent_run_id: str | None = None
-    """
-    The parent of the run.
-    """
-    team: bool | None = None
-    """
-    false: only the creator and administrators can see the run. Default: true.
-    """
-    images: list[RunAgentRequestImage] | None = None
-    """
-    Images that belong to the prompt, for agents that accept images.
-    """
-    attachments: list[RunAgentRequestAttachment] | None = None
-    """
-    Files that belong to the prompt.
-    """
-    mode: Literal["normal", "plan", "orchestrate"] | str | None = None
-    """
-    The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: `normal`.
-    """
-    interactive: bool | None = None
-    """
-    true: `config.permission_policy` defaults to `ask`.
-    """
-    metadata: dict[str, Any] | None = None
-    """
-    The caller's own labels of the run, by which runs can be listed. At most 20 pairs. Names have up to 64 characters of `a-z A-Z 0-9 . _ -`, values up to 256 bytes.
-    """
-    agent_identity_uid: str | None = None
-    """
-    The uid of the named agent that executes the run. Values that `config` leaves out are taken from it. Default: the caller, if its key belongs to a named agent.
-    """
-    on_behalf_of: str | None = None
-    """
-    The uid or the email address of an active member, who becomes the creator of the run. The run gets no personal secrets, and the member cannot approve it. For administrators, and for named agents with `on_behalf_of_enabled`.
-    """
-    webhook: RunWebhook | None = None
-
-
-class RunUpdate(Model):
-    """
-    The members to change. Other members keep their value.
-    """
-
-    title: str | None = None
-    """
-    The new title.
-    """
-    metadata: dict[str, Any] | None = None
-    """
-    Replaces all pairs.
-    """
-
-
-class RunAgentResponse(Model):
-    """
-    The run was accepted and stored.
-    """
-
-    run_id: str
-    """
-    The new run's id.
-    """
-    task_id: str
-    """
-    The same as `run_id`.
-    """
-    state: RunState
-    at_capacity: bool | None = None
-    """
-    Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
-    """
-    waiting_for: RunWaitingFor | None = None
-    share_url: str | None = None
-    """
-    The address of the run's page for guests, if `config.session_sharing` asked for it and the team allows it. Only this response contains it. It expires after 7 days.
-    """
-    ignored: list[str] | None = None
-    """
-    The paths of members that were accepted and have no effect: unknown ones, and known ones that this server does not use. Absent if there are none. At most 100; then `...` is the last entry.
-    """
-
-
-class RunFollowupRequest(Model):
-    """
-    A message to an existing run.
-    """
-
-    message: str
-    """
-    The text of the follow-up.
-    """
-    mode: Literal["normal", "plan", "orchestrate"] | str | None = None
-    """
-    The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: `normal`.
-    """
-    delivery: Literal["queue", "interrupt", "steer"] | str | None = None
-    """
-    queue (default): the next turn processes it. interrupt: it stops the current turn. steer: it is added to the current turn if the agent supports that, otherwise it is queued; no agent of this version supports it.
-    """
-    visibility: Literal["thread", "private"] | str | None = None
-    """
-    thread (default): it is posted to the threads of the run. private: neither it nor the answer of a turn with only private follow-ups is posted. The run's state and the agent's questions are still posted.
-    """
-
-
-class RunFollowupResponse(Model):
-    """
-    The follow-up was accepted. The agent has not read it yet.
-    """
-
-    followup_id: str | None = None
-    """
-    Absent if the message answered a question of the run.
-    """
-    state: RunState
-    answered: str | None = None
-    """
-    The `option_id` that the message chose. Absent if it was no answer, and after a refusal for which the agent offers no option that holds once.
-    """
-    question_open: Literal[True] | None = None
-    """
-    The message was no answer. It is held, and the run still waits for an answer.
-    """
-
-
-class ErrorIssue(Model):
-    """
-    An entry of `ErrorIssues`.
-    """
-
-    path: str
-    """
-    The path of the member, separated by dots.
-    """
-    message: str
-    """
-    The requirement that is not met.
-    """
-
-
-class Error(Model):
-    """
-    Every error, as `application/problem+json`.
-    """
-
-    type: str
-    """
-    A URI whose last segment is the code.
-    """
-    title: str
-    """
-    The meaning of the code.
-    """
-    status: int
-    """
-    The HTTP status.
-    """
-    error: str
-    """
-    For people: the title, and the detail if there is one.
-    """
-    detail: str | None = None
-    """
-    What went wrong with this request.
-    """
-    instance: str | None = None
-    """
-    The path of the request.
-    """
-    retryable: bool | None = None
-    """
-    Whether the same request may succeed later.
-    """
-    trace_id: str | None = None
-    """
-    The same value as X-Request-Id of the response.
-    """
-    code: (
-        Literal[
-            "invalid_request",
-            "authentication_required",
-            "external_authentication_required",
-            "not_authorized",
-            "insufficient_credits",
-            "budget_exceeded",
-            "feature_not_available",
-            "integration_disabled",
-            "content_policy_violation",
-            "integration_not_configured",
-            "resource_not_found",
-            "conflict",
-            "operation_not_supported",
-            "resource_unavailable",
-            "internal_error",
-            "environment_setup_failed",
-        ]
-        | str
-        | None
-    ) = None
-    """
-    Programs should decide by this code, never by the text.
-    """
-    remedy: str | None = None
-    """
-    How to fix the problem.
-    """
-    issues: list[ErrorIssue] | None = None
-    """
-    For invalid input: each member that is not valid.
-    """
-    reason: str | None = None
-    """
-    For a device code, why there is no key: `authorization_pending`, `slow_down`, `expired_token`, `access_denied`.
-    """
-    auth_url: str | None = None
-    """
-    Where to sign in, if that would help.
-    """
-    provider: str | None = None
-    """
-    The provider of the model or service, if known.
-    """
-    integration_name: str | None = None
-    """
-    The name of the integration, if there is one.
-    """
-    setup_url: str | None = None
-    """
-    Where to set up what is missing, if there is such a page.
-    """
 
 
 class RunApprovalAttachment(Model):
@@ -1036,6 +278,10 @@ class PullRequestArtifactData(Model):
     """
     The branch that the pull request merges.
     """
+    status: Literal["open", "draft", "merged", "closed", "unknown"] | str
+    """
+    What the platform last said. `unknown`: it has not been asked, or another one is newer.
+    """
 
 
 class PullRequestArtifact(Model):
@@ -1227,6 +473,218 @@ class RunPullRequestStatus(Model):
     """
 
 
+class MCPServerProgram(Model):
+    """
+    A program in the sandbox, next to the agent.
+    """
+
+    command: str
+    """
+    A program that speaks MCP on its standard streams.
+    """
+    args: list[str] | None = None
+    """
+    The arguments of the program. They must not refer to secrets.
+    """
+    env: dict[str, Any] | None = None
+    """
+    Values may refer to secrets: `$` and the name in braces. They are filled in when the run starts.
+    """
+
+
+class MCPServerAddress(Model):
+    """
+    A remote server. The agent reaches it without access to its keys.
+    """
+
+    url: str
+    """
+    The URL of the server.
+    """
+    headers: dict[str, Any] | None = None
+    """
+    Values may refer to secrets: `$` and the name in braces. They are filled in when the run starts.
+    """
+
+
+class MCPServerReference(Model):
+    """
+    A shared server.
+    """
+
+    warp_id: str
+    """
+    The id or name of the server.
+    """
+
+
+class AmbientAgentConfigHarness(Model):
+    """
+    The agent that does the work.
+    """
+
+    type: str | None = None
+    """
+    A name of the agent catalogue. `oz` is the server's default agent.
+    """
+    model_id: str | None = None
+    """
+    The model of this agent. It takes precedence over `model_id` of the configuration.
+    """
+    reasoning_level: str | None = None
+    """
+    The reasoning level, as the agent names it.
+    """
+
+
+class AmbientAgentConfigSessionSharing(Model):
+    """
+    Shares the new run by a link, which the response contains as `share_url`. If the team does not allow it (`sharing` of the team), nothing is shared and the response names the member as ignored.
+    """
+
+    public_access: Literal["VIEWER", "EDITOR"] | str | None = None
+    """
+    What users outside the team may do: see the run, or also send follow-ups.
+    """
+
+
+class AmbientAgentConfigBudget(Model):
+    """
+    The limits of all turns together. When a limit is reached, the turn is stopped and the run becomes FAILED with `budget_exceeded`.
+    """
+
+    max_turns: int | None = None
+    """
+    The maximum number of prompts to the agent.
+    """
+    max_minutes: float | None = None
+    """
+    The maximum working time of the agent. Time in which it waits for a person or a worker does not count.
+    """
+    max_tokens: int | None = None
+    """
+    The maximum number of input and output tokens of all turns.
+    """
+    max_cost_usd: float | None = None
+    """
+    The maximum cost, computed by the agent or from the price list, whichever is higher.
+    """
+
+
+class AmbientAgentConfig(Model):
+    """
+    The configuration of a run. Unknown members are stored and returned, and the response that accepts them names them as ignored.
+    """
+
+    name: str | None = None
+    """
+    A name by which runs can be listed.
+    """
+    model_id: str | None = None
+    """
+    The model, as the agent names it. If the agent does not know it, the run logs this and uses the agent's default model.
+    """
+    base_prompt: str | None = None
+    """
+    Instructions for the whole session. The agent receives them at its start or before its first prompt.
+    """
+    environment_id: str | None = None
+    """
+    The environment in which the run works: one of your own or of the team.
+    """
+    skill_spec: str | None = None
+    """
+    `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`.
+    """
+    skills: list[str] | None = None
+    """
+    Skills for the agent, named like `skill_spec`, with which it must not be combined. They are put where the agent looks for skills. Without a prompt the first one is the task. At most 50.
+    """
+    mcp_servers: dict[str, Any] | None = None
+    """
+    MCP servers for the agent, at most 20. Names have 1 to 64 letters, digits, `_` and `-`.
+    """
+    computer_use_enabled: bool | None = None
+    """
+    Stored and returned, but not used by any agent of this version: the response that accepts it names it as ignored.
+    """
+    computer_use_model_id: str | None = None
+    """
+    Stored and returned, but not used by any agent of this version: the response that accepts it names it as ignored.
+    """
+    worker_host: str | None = None
+    """
+    Only workers with this name may execute the run, even if it has to wait for one.
+    """
+    idle_timeout_minutes: int | None = None
+    """
+    How long an agent that waits for a person is kept running. 0: not at all.
+    """
+    harness: AmbientAgentConfigHarness | None = None
+    """
+    The agent that does the work.
+    """
+    session_sharing: AmbientAgentConfigSessionSharing | None = None
+    """
+    Shares the new run by a link, which the response contains as `share_url`. If the team does not allow it (`sharing` of the team), nothing is shared and the response names the member as ignored.
+    """
+    budget: AmbientAgentConfigBudget | None = None
+    """
+    The limits of all turns together. When a limit is reached, the turn is stopped and the run becomes FAILED with `budget_exceeded`.
+    """
+    permission_policy: Literal["allow", "ask"] | str | None = None
+    """
+    `ask`: a person decides each permission that the agent requests, and the run is BLOCKED until then. `allow` (default): all permissions are granted, within the sandbox.
+    """
+    repository: str | None = None
+    """
+    `owner/name`: a repository in which the run works. It is added to those of the environment, if there is one.
+    """
+    repository_guessed: bool | None = None
+    """
+    `true`: nobody named `repository`; the client guessed it, for example from the clone in which a command ran. If it cannot be read, the run works without it and says so, instead of failing.
+    """
+    ref: str | None = None
+    """
+    What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch. Without `repository` it counts for the repository of the environment, which must have exactly one.
+    """
+    pull_request: Literal["off", "draft", "ready"] | str | None = None
+    """
+    What Errand does at the end of a turn with changes in `repository` that the agent did not push. `draft` and `ready`: it pushes them and opens a pull request. `off`: it opens none. Without `repository` it counts for each repository of the environment. Default: `pull_request` of the environment, otherwise `off`, except for requests of people in chats.
+    """
+    output_schema: dict[str, Any] | None = None
+    """
+    A JSON Schema (2020-12, at most 64 KiB) for the answer of each turn. The agent is told to end its answer with a matching JSON value, which `result.data` of the run contains. If it does not match, the agent may repair it once in the same turn; after that the run is FAILED with `invalid_request` and the problems. `$ref` must begin with `#`.
+    """
+
+
+class RunCreatorInfo(Model):
+    """
+    A principal: the creator or the executor of a run.
+    """
+
+    uid: str
+    """
+    The principal's id.
+    """
+    type: Literal["user", "service_account"] | str
+    """
+    `user`: a person. `service_account`: a program.
+    """
+    display_name: str | None = None
+    """
+    The name shown on the pages.
+    """
+    email: str | None = None
+    """
+    The email address, if known.
+    """
+    photo_url: str | None = None
+    """
+    The URL of a picture, if known.
+    """
+
+
 class RunOutcomePullRequest(Model):
     """
     The newest pull request of the run.
@@ -1312,6 +770,542 @@ class RunOutcome(Model):
     refused: list[RunOutcomeRefused] | None = None
     """
     What the last turn could not hand over, although the run SUCCEEDED: a push or a pull request that the host refused. Absent: nothing is missing.
+    """
+
+
+class RunWaitingFor(Model):
+    """
+    What the run waits for before it can start or continue.
+    """
+
+    reason: (
+        Literal[
+            "approval",
+            "question",
+            "instructions",
+            "worker_host",
+            "capacity",
+            "quota",
+            "disk",
+        ]
+        | str
+    )
+    """
+    `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. `quota`: the team has as many runs at work as its quota `running_runs` allows. `disk`: the disks of the free workers are nearly full.
+    """
+    message: str
+    """
+    A text for people.
+    """
+    since: datetime
+    """
+    When the run got its present state.
+    """
+    may_decide: bool | None = None
+    """
+    Whether the policies let the caller answer or approve. Only if a person has to.
+    """
+    deciders: list[RunCreatorInfo] | None = None
+    """
+    Members who may answer or approve, at most five. Absent if the caller may.
+    """
+
+
+WebhookEventType = TypeAliasType(
+    "WebhookEventType",
+    Literal[
+        "run.created",
+        "run.queued",
+        "run.pending",
+        "run.claimed",
+        "run.inprogress",
+        "run.blocked",
+        "run.succeeded",
+        "run.failed",
+        "run.error",
+        "run.cancelled",
+        "webhook.disabled",
+    ]
+    | str,
+)
+"""
+`run.created`, `run.` with the name of the run's new state, and `webhook.disabled`: another webhook of the team was disabled because it failed.
+"""
+
+
+class WebhookRequest(Model):
+    """
+    A new webhook.
+    """
+
+    url: str
+    """
+    The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
+    """
+    description: str | None = None
+    """
+    A description for people.
+    """
+    events: list[WebhookEventType] | None = None
+    """
+    The events that are sent. An empty list means all that begin with `run.`.
+    """
+    enabled: bool | None = None
+    """
+    Whether messages are sent. Events that happen while the webhook is disabled are never sent. Default: true.
+    """
+
+
+class RunWebhook(Model):
+    """
+    Receives all messages that begin with `run.` about this run alone. A retry does not copy it.
+    """
+
+    url: str
+    """
+    The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
+    """
+    secret: str
+    """
+    Signs the messages: `whsec_` and the base64 of 24 to 64 bytes. It is stored encrypted and never returned.
+    """
+
+
+class WebhookChange(Model):
+    """
+    The members to change. Other members keep their value. Enabling a webhook also resets `failing_since`.
+    """
+
+    url: str | None = None
+    """
+    The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
+    """
+    description: str | None = None
+    """
+    A description for people.
+    """
+    events: list[WebhookEventType] | None = None
+    """
+    The events that are sent. An empty list means all that begin with `run.`.
+    """
+    enabled: bool | None = None
+    """
+    Whether messages are sent. Events that happen while the webhook is disabled are never sent. Default: true.
+    """
+
+
+class RotateWebhookSecretRequest(Model):
+    """
+    The end of the old secret.
+    """
+
+    overlap_seconds: int | None = None
+    """
+    For how long messages are also signed with the old secret.
+    """
+
+
+class Webhook(Model):
+    """
+    A URL that receives events of runs.
+    """
+
+    id: str
+    """
+    The webhook's id.
+    """
+    url: str
+    """
+    The receiver's URL.
+    """
+    description: str | None = None
+    """
+    A description for people.
+    """
+    events: list[WebhookEventType]
+    """
+    The events that are sent.
+    """
+    enabled: bool
+    """
+    Whether messages are sent.
+    """
+    disabled_reason: str | None = None
+    """
+    Why the server disabled the webhook.
+    """
+    failing_since: datetime | None = None
+    """
+    Since when all tries have failed.
+    """
+    previous_secret_expires_at: datetime | None = None
+    """
+    Until this time, messages are also signed with the previous secret.
+    """
+    created_by: str
+    """
+    The uid of the principal that created the webhook.
+    """
+    created_at: datetime
+    """
+    When the webhook was created.
+    """
+    updated_at: datetime
+    """
+    When the webhook was last changed.
+    """
+
+
+class RevealedWebhook(Model):
+    """
+    A webhook with its new secret.
+    """
+
+    id: str
+    """
+    The webhook's id.
+    """
+    url: str
+    """
+    The receiver's URL.
+    """
+    description: str | None = None
+    """
+    A description for people.
+    """
+    events: list[WebhookEventType]
+    """
+    The events that are sent.
+    """
+    enabled: bool
+    """
+    Whether messages are sent.
+    """
+    disabled_reason: str | None = None
+    """
+    Why the server disabled the webhook.
+    """
+    failing_since: datetime | None = None
+    """
+    Since when all tries have failed.
+    """
+    previous_secret_expires_at: datetime | None = None
+    """
+    Until this time, messages are also signed with the previous secret.
+    """
+    created_by: str
+    """
+    The uid of the principal that created the webhook.
+    """
+    created_at: datetime
+    """
+    When the webhook was created.
+    """
+    updated_at: datetime
+    """
+    When the webhook was last changed.
+    """
+    secret: str
+    """
+    The secret that signs messages. It is shown only once.
+    """
+
+
+class ListWebhooksResponse(Model):
+    """
+    All webhooks of the team.
+    """
+
+    webhooks: list[Webhook]
+    """
+    The oldest webhook comes first.
+    """
+    page_info: PageInfo
+
+
+RunState = TypeAliasType(
+    "RunState",
+    Literal[
+        "QUEUED",
+        "PENDING",
+        "CLAIMED",
+        "INPROGRESS",
+        "BLOCKED",
+        "SUCCEEDED",
+        "FAILED",
+        "ERROR",
+        "CANCELLED",
+    ]
+    | str,
+)
+"""
+`QUEUED`: the run waits for a worker. `PENDING` and `CLAIMED`: a worker prepares it. `INPROGRESS`: the agent works. `BLOCKED`: the run waits for a person. `SUCCEEDED`, `FAILED` (a problem of the request), `ERROR` (a problem of the platform) and `CANCELLED`: the run has ended. A follow-up continues an ended run.
+"""
+
+
+class RunAgentRequestImage(Model):
+    """
+    An entry of `RunAgentRequestImages`.
+    """
+
+    data: str
+    """
+    The bytes, encoded as base64.
+    """
+    mime_type: Literal["image/jpeg", "image/png", "image/gif", "image/webp"] | str
+    """
+    The media type of the bytes.
+    """
+
+
+class RunAgentRequestAttachment(Model):
+    """
+    An entry of `RunAgentRequestAttachments`.
+    """
+
+    file_name: str
+    """
+    The name of the file in `attachments/`. Unsafe characters are replaced, and a number is added if the name is already used.
+    """
+    mime_type: str
+    """
+    The media type of the bytes.
+    """
+    data: str
+    """
+    The bytes, encoded as base64.
+    """
+
+
+class RunAgentRequest(Model):
+    """
+    A new run. At least one of `prompt`, `skill`, `config.skill_spec`, `config.skills` and `conversation_id` is required.
+    """
+
+    prompt: str | None = None
+    """
+    The task, in words.
+    """
+    config: AmbientAgentConfig | None = None
+    title: str | None = None
+    """
+    The title of the run. Default: the beginning of the prompt.
+    """
+    skill: str | None = None
+    """
+    `[owner/]repo:name` or `[owner/]repo:path`. It takes precedence over `config.skill_spec`.
+    """
+    conversation_id: str | None = None
+    """
+    A conversation to continue, with its files and, if the agent is the same, its memory. Values that `config` and `team` leave out are taken from the newest run of the conversation, except `name` and `skill_spec`.
+    """
+    parent_run_id: str | None = None
+    """
+    The parent of the run.
+    """
+    team: bool | None = None
+    """
+    false: only the creator and administrators can see the run. Default: true.
+    """
+    images: list[RunAgentRequestImage] | None = None
+    """
+    Images that belong to the prompt, for agents that accept images.
+    """
+    attachments: list[RunAgentRequestAttachment] | None = None
+    """
+    Files that belong to the prompt.
+    """
+    mode: Literal["normal", "plan", "orchestrate"] | str | None = None
+    """
+    The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: `normal`.
+    """
+    interactive: bool | None = None
+    """
+    true: `config.permission_policy` defaults to `ask`.
+    """
+    metadata: dict[str, Any] | None = None
+    """
+    The caller's own labels of the run, by which runs can be listed. At most 20 pairs. Names have up to 64 characters of `a-z A-Z 0-9 . _ -`, values up to 256 bytes.
+    """
+    agent_identity_uid: str | None = None
+    """
+    The uid of the named agent that executes the run. Values that `config` leaves out are taken from it. Default: the caller, if its key belongs to a named agent.
+    """
+    on_behalf_of: str | None = None
+    """
+    The uid or the email address of an active member, who becomes the creator of the run. The run gets no personal secrets, and the member cannot approve it. For administrators, and for named agents with `on_behalf_of_enabled`.
+    """
+    webhook: RunWebhook | None = None
+
+
+class RunUpdate(Model):
+    """
+    The members to change. Other members keep their value.
+    """
+
+    title: str | None = None
+    """
+    The new title.
+    """
+    metadata: dict[str, Any] | None = None
+    """
+    Replaces all pairs.
+    """
+
+
+class RunAgentResponse(Model):
+    """
+    The run was accepted and stored.
+    """
+
+    run_id: str
+    """
+    The new run's id.
+    """
+    task_id: str
+    """
+    The same as `run_id`.
+    """
+    state: RunState
+    at_capacity: bool | None = None
+    """
+    Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
+    """
+    waiting_for: RunWaitingFor | None = None
+    share_url: str | None = None
+    """
+    The address of the run's page for guests, if `config.session_sharing` asked for it and the team allows it. Only this response contains it. It expires after 7 days.
+    """
+    ignored: list[str] | None = None
+    """
+    The paths of members that were accepted and have no effect: unknown ones, and known ones that this server does not use. Absent if there are none. At most 100; then `...` is the last entry.
+    """
+
+
+class FollowupAttachment(Model):
+    """
+    A file that belongs to a follow-up: `file_name`, `mime_type` and `data`.
+    """
+
+    file_name: str | None = None
+    """
+    The name of the file in `attachments/`. Unsafe characters are replaced, and a number is added if the name is already used.
+    """
+    mime_type: str | None = None
+    """
+    The media type of the bytes.
+    """
+    data: str | None = None
+    """
+    The bytes, encoded as base64.
+    """
+    attachment_id: str | None = None
+    """
+    For clients of another server: no id is known here, and the response is 422. Send `data`.
+    """
+
+
+class RunFollowupRequestImage(Model):
+    """
+    An entry of `RunFollowupRequestImages`.
+    """
+
+    data: str
+    """
+    The bytes, encoded as base64.
+    """
+    mime_type: Literal["image/jpeg", "image/png", "image/gif", "image/webp"] | str
+    """
+    The media type of the bytes.
+    """
+
+
+class RunFollowupRequest(Model):
+    """
+    A message to an existing run.
+    """
+
+    message: str | None = None
+    """
+    The text of the follow-up. It may be empty if there are files.
+    """
+    attachments: list[FollowupAttachment] | None = None
+    """
+    Files that belong to the message, at most 25.
+    """
+    images: list[RunFollowupRequestImage] | None = None
+    """
+    Images that belong to the message, for agents that accept images.
+    """
+    mode: Literal["normal", "plan", "orchestrate"] | str | None = None
+    """
+    The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: `normal`.
+    """
+    delivery: Literal["queue", "interrupt", "steer"] | str | None = None
+    """
+    queue (default): the next turn processes it. interrupt: it stops the current turn. steer: it is added to the current turn if the agent supports that, otherwise it is queued; no agent of this version supports it.
+    """
+    visibility: Literal["thread", "private"] | str | None = None
+    """
+    thread (default): it is posted to the threads of the run. private: neither it nor the answer of a turn with only private follow-ups is posted. The run's state and the agent's questions are still posted.
+    """
+
+
+class RunFollowupResponse(Model):
+    """
+    The follow-up was accepted. The agent has not read it yet.
+    """
+
+    outcome: (
+        Literal["live_session", "queued_prompt", "handoff_execution", "queue_pending"]
+        | str
+    )
+    """
+    `live_session`: the running turn gets it, or it answered the question of a running agent. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
+    """
+    followup_id: str | None = None
+    """
+    null if the message answered a question of the run, and so became no follow-up.
+    """
+    state: RunState
+    answered: str | None = None
+    """
+    The `option_id` that the message chose. Absent if it was no answer, and after a refusal for which the agent offers no option that holds once.
+    """
+    question_open: Literal[True] | None = None
+    """
+    The message was no answer. It is held, and the run still waits for an answer.
+    """
+
+
+class ConversationFollowupResponse(Model):
+    """
+    The follow-up was accepted. The agent has not read it yet.
+    """
+
+    outcome: (
+        Literal["live_session", "queued_prompt", "handoff_execution", "queue_pending"]
+        | str
+    )
+    """
+    `live_session`: the running turn gets it, or it answered the question of a running agent. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
+    """
+    followup_id: str | None = None
+    """
+    null if the message answered a question of the run, and so became no follow-up.
+    """
+    state: RunState
+    answered: str | None = None
+    """
+    The `option_id` that the message chose. Absent if it was no answer, and after a refusal for which the agent offers no option that holds once.
+    """
+    question_open: Literal[True] | None = None
+    """
+    The message was no answer. It is held, and the run still waits for an answer.
+    """
+    run_id: str
+    """
+    The newest run of the conversation, which gets the follow-up.
     """
 
 
@@ -1437,6 +1431,10 @@ class RunResult(Model):
     """
     true: the answer is longer. The transcript has more of it.
     """
+    data: Any | None = None
+    """
+    The JSON value in the answer. Present if the run has an `output_schema`, which it matches.
+    """
 
 
 class RunItemAgentSkill(Model):
@@ -1508,6 +1506,249 @@ class RunItemRequestUsage(Model):
     inference_cost_usd: float | None = None
     """
     The cost reported by the agent or computed from the price list, whichever is higher. Absent if both are unknown.
+    """
+
+
+RunFilterTaskStatu = TypeAliasType(
+    "RunFilterTaskStatu",
+    Literal["running", "failed", "blocked", "cancelled", "complete"] | str,
+)
+"""
+An entry of `RunFilterTaskStatus`.
+"""
+
+
+class RunFilter(Model):
+    """
+    Filters as in the query of `GET /agent/runs`. All must match. An unknown or empty one is refused.
+    """
+
+    state: list[RunState] | None = None
+    """
+    One of these states. Can be repeated.
+    """
+    name: str | None = None
+    """
+    The name of the run's configuration.
+    """
+    config_name: str | None = None
+    """
+    An alias of `name`.
+    """
+    model_id: str | None = None
+    """
+    The model of the run's configuration.
+    """
+    creator: str | None = None
+    """
+    The uid of the principal that started the run.
+    """
+    executor: str | None = None
+    """
+    The uid of the principal that executes the run: its creator, unless the run names another one.
+    """
+    source: str | list[str] | None = None
+    """
+    One of these sources, values of `RunSourceType`. Any other value matches nothing. Can be repeated.
+    """
+    task_status: list[RunFilterTaskStatu] | None = None
+    """
+    One of these states of the run together with the runs below it. `running`: one of them is neither ended nor blocked. The others are states of the run at the top. Can be repeated.
+    """
+    created_after: datetime | None = None
+    """
+    Only runs created after this time (RFC 3339).
+    """
+    created_before: datetime | None = None
+    """
+    Only runs created before this time (RFC 3339).
+    """
+    updated_after: datetime | None = None
+    """
+    Only runs changed after this time (RFC 3339).
+    """
+    updated_before: datetime | None = None
+    """
+    Only runs changed before this time (RFC 3339).
+    """
+    environment_id: str | None = None
+    """
+    The environment of the run. `empty-environment`: runs without an environment.
+    """
+    skill: str | None = None
+    """
+    The skill that started the run: `owner/repo:path/to/SKILL.md`, the format of `skill_spec` in `agent_config` and of the ids in `GET /agent`. A skill's name, or a repository without its owner, matches nothing.
+    """
+    skill_spec: str | None = None
+    """
+    An alias of `skill`.
+    """
+    repository: str | None = None
+    """
+    A repository in which the run works: its own or one of its environment. `owner/name` or an address, in any case.
+    """
+    schedule_id: str | None = None
+    """
+    The schedule that started the run.
+    """
+    conversation_id: str | None = None
+    """
+    Only the runs of this conversation.
+    """
+    parent_run_id: str | None = None
+    """
+    Only runs directly below this run.
+    """
+    ancestor_run_id: str | None = None
+    """
+    Only runs below this run, at any depth.
+    """
+    artifact_type: str | None = None
+    """
+    Only runs that produced an artifact of this type.
+    """
+    execution_location: Literal["LOCAL", "REMOTE"] | str | None = None
+    """
+    Where the run is executed. Workers execute all runs, so `REMOTE` matches every run and `LOCAL` matches none.
+    """
+    metadata: dict[str, Any] | None = None
+    """
+    `metadata[key]=value`: all of these pairs, at most 5.
+    """
+    q: str | None = None
+    """
+    Words that must all occur in the title, the prompt or the skill. Parts of words match, and case is ignored. Or the id of a run, or the address of its page.
+    """
+    automation_id: str | None = None
+    """
+    The same as `metadata[automation_id]`.
+    """
+    factory_uid: list[str] | None = None
+    """
+    For clients of another server. No run of this one belongs to a factory, so any value matches nothing.
+    """
+    factory_only: Literal["true", "false"] | str | None = None
+    """
+    `true` matches nothing, see `factory_uid`.
+    """
+
+
+class ErrorIssue(Model):
+    """
+    An entry of `ErrorIssues`.
+    """
+
+    path: str
+    """
+    The path of the member, separated by dots.
+    """
+    message: str
+    """
+    The requirement that is not met.
+    """
+    pointer: str | None = None
+    """
+    For a member of the body: its JSON Pointer (RFC 6901), such as `/config/harness/type`.
+    """
+
+
+class Error(Model):
+    """
+    Every error, as `application/problem+json`.
+    """
+
+    type: str
+    """
+    A URI whose last segment is the code.
+    """
+    title: str
+    """
+    The meaning of the code.
+    """
+    status: int
+    """
+    The HTTP status.
+    """
+    error: str
+    """
+    For people: the title, and the detail if there is one.
+    """
+    detail: str | None = None
+    """
+    What went wrong with this request.
+    """
+    instance: str | None = None
+    """
+    The path of the request.
+    """
+    retryable: bool | None = None
+    """
+    Whether the same request may succeed later.
+    """
+    trace_id: str | None = None
+    """
+    The same value as X-Request-Id of the response.
+    """
+    code: (
+        Literal[
+            "invalid_request",
+            "authentication_required",
+            "external_authentication_required",
+            "not_authorized",
+            "insufficient_credits",
+            "budget_exceeded",
+            "feature_not_available",
+            "integration_disabled",
+            "content_policy_violation",
+            "integration_not_configured",
+            "resource_not_found",
+            "conflict",
+            "operation_not_supported",
+            "resource_unavailable",
+            "internal_error",
+            "environment_setup_failed",
+        ]
+        | str
+        | None
+    ) = None
+    """
+    Programs should decide by this code, never by the text.
+    """
+    remedy: str | None = None
+    """
+    How to fix the problem.
+    """
+    issues: list[ErrorIssue] | None = None
+    """
+    For invalid input: each member that is not valid.
+    """
+    reason: str | None = None
+    """
+    For a device code, why there is no key: `authorization_pending`, `slow_down`, `expired_token`, `access_denied`.
+    """
+    auth_url: str | None = None
+    """
+    Where to sign in, if that would help.
+    """
+    provider: str | None = None
+    """
+    The provider of the model or service, if known.
+    """
+    integration_name: str | None = None
+    """
+    The name of the integration, if there is one.
+    """
+    setup_url: str | None = None
+    """
+    Where to set up what is missing, if there is such a page.
+    """
+    current_etag: str | None = None
+    """
+    For a failed If-Match: the ETag of the resource as it is now.
+    """
+    matching_runs: int | None = None
+    """
+    For a cancellation by filter that expected another number: how many runs match.
     """
 
 
@@ -2244,6 +2485,10 @@ class TurnEndedEvent(Model):
     answer: str
     """
     The agent's final answer. May be empty.
+    """
+    data: Any | None = None
+    """
+    The part of the answer that `output_schema` asks for.
     """
     usage: TurnEndedEventUsage | None = None
     """
@@ -3161,9 +3406,9 @@ class AgentModel(Model):
     """
     The name shown to people.
     """
-    provider: str
+    provider: Literal["OPENAI", "ANTHROPIC", "GOOGLE", "UNKNOWN"] | str
     """
-    The provider of the model.
+    The provider of the model. `UNKNOWN`: any other.
     """
     vision_supported: bool
     """
@@ -3330,9 +3575,9 @@ class ActionResultBlock(Model):
     """
     `denied`: a person or a policy refused the action.
     """
-    output: Any
+    output: dict[str, Any]
     """
-    The output so far. Long texts are cut.
+    The output so far: `text`, and `content` with all parts if some are no text, such as changes of files. Or the agent's own object, or `value` with any other value. Empty if there is none. Long texts are cut.
     """
 
 
@@ -3365,13 +3610,28 @@ class RunTimelineEvent(Model):
     """
     The run's id.
     """
-    execution_id: str | None = None
+    execution_id: int | None = None
     """
-    The attempt of a worker. Absent while no worker executes the run.
+    The number of the attempt: 1, 2, 3 … Absent while no worker executes the run.
     """
-    event_type: str
+    event_type: (
+        Literal[
+            "oz_run_created",
+            "oz_run_claimed",
+            "worker_container_ready",
+            "shared_session_started",
+            "agent_started",
+            "oz_run_done",
+            "oz_run_blocked",
+            "oz_run_cancelled",
+            "oz_run_failed",
+            "oz_run_errored",
+            "vm_shutdown",
+        ]
+        | str
+    )
     """
-    What happened. New types may be added.
+    What happened. The names are those of the public client; `GET …/events` has every event.
     """
     occurred_at: datetime
     """
@@ -3379,13 +3639,13 @@ class RunTimelineEvent(Model):
     """
     payload: dict[str, Any] | None = None
     """
-    The members of the type, as in `RunEvent`.
+    The members of the event, as in `RunEvent`.
     """
 
 
 class RunTimeline(Model):
     """
-    The history of a run, without the messages and actions of its agent.
+    The steps of a run from its creation to its end.
     """
 
     events: list[RunTimelineEvent]
@@ -3461,6 +3721,7 @@ class ListShareLinksResponse(Model):
     """
     The oldest link comes first. Expired links are listed for 30 days.
     """
+    page_info: PageInfo
 
 
 class CreateShareLinkRequest(Model):
@@ -3831,12 +4092,17 @@ class ListAuditResponse(Model):
 
 class CancelRunsRequest(Model):
     """
-    The runs to cancel.
+    The runs to cancel: their ids, or a filter and the number of runs that it matches.
     """
 
-    run_ids: list[str]
+    run_ids: list[str] | None = None
     """
     The ids of the runs, at most 100.
+    """
+    filter: RunFilter | None = None
+    expected: int | None = None
+    """
+    With `filter`: how many runs that have not ended it matches. If the number differs by more than a tenth, nothing is cancelled, and `matching_runs` of the 409 is the number.
     """
 
 
@@ -3869,7 +4135,24 @@ class CancelRunsResponse(Model):
 
     results: list[CancelResult]
     """
-    In the order of the request.
+    In the order of the request, or by age.
+    """
+
+
+class RunInterrupted(Model):
+    """
+    The turn ends.
+    """
+
+
+class ConversationInterrupted(Model):
+    """
+    The turn ends.
+    """
+
+    run_id: str
+    """
+    The run whose turn ends.
     """
 
 
@@ -3881,6 +4164,160 @@ class Success(Model):
     success: Literal[True]
     """
     The operation succeeded.
+    """
+
+
+class RunOfBatchImage(Model):
+    """
+    An entry of `RunOfBatchImages`.
+    """
+
+    data: str
+    """
+    The bytes, encoded as base64.
+    """
+    mime_type: Literal["image/jpeg", "image/png", "image/gif", "image/webp"] | str
+    """
+    The media type of the bytes.
+    """
+
+
+class RunOfBatchAttachment(Model):
+    """
+    An entry of `RunOfBatchAttachments`.
+    """
+
+    file_name: str
+    """
+    The name of the file in `attachments/`. Unsafe characters are replaced, and a number is added if the name is already used.
+    """
+    mime_type: str
+    """
+    The media type of the bytes.
+    """
+    data: str
+    """
+    The bytes, encoded as base64.
+    """
+
+
+class RunOfBatch(Model):
+    """
+    A new run, as in `POST /agent/runs`, and its key.
+    """
+
+    prompt: str | None = None
+    """
+    The task, in words.
+    """
+    config: AmbientAgentConfig | None = None
+    title: str | None = None
+    """
+    The title of the run. Default: the beginning of the prompt.
+    """
+    skill: str | None = None
+    """
+    `[owner/]repo:name` or `[owner/]repo:path`. It takes precedence over `config.skill_spec`.
+    """
+    conversation_id: str | None = None
+    """
+    A conversation to continue, with its files and, if the agent is the same, its memory. Values that `config` and `team` leave out are taken from the newest run of the conversation, except `name` and `skill_spec`.
+    """
+    parent_run_id: str | None = None
+    """
+    The parent of the run.
+    """
+    team: bool | None = None
+    """
+    false: only the creator and administrators can see the run. Default: true.
+    """
+    images: list[RunOfBatchImage] | None = None
+    """
+    Images that belong to the prompt, for agents that accept images.
+    """
+    attachments: list[RunOfBatchAttachment] | None = None
+    """
+    Files that belong to the prompt.
+    """
+    mode: Literal["normal", "plan", "orchestrate"] | str | None = None
+    """
+    The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: `normal`.
+    """
+    interactive: bool | None = None
+    """
+    true: `config.permission_policy` defaults to `ask`.
+    """
+    metadata: dict[str, Any] | None = None
+    """
+    The caller's own labels of the run, by which runs can be listed. At most 20 pairs. Names have up to 64 characters of `a-z A-Z 0-9 . _ -`, values up to 256 bytes.
+    """
+    agent_identity_uid: str | None = None
+    """
+    The uid of the named agent that executes the run. Values that `config` leaves out are taken from it. Default: the caller, if its key belongs to a named agent.
+    """
+    on_behalf_of: str | None = None
+    """
+    The uid or the email address of an active member, who becomes the creator of the run. The run gets no personal secrets, and the member cannot approve it. For administrators, and for named agents with `on_behalf_of_enabled`.
+    """
+    webhook: RunWebhook | None = None
+    idempotency_key: str | None = None
+    """
+    The key of this run, as the header `Idempotency-Key` of a single request. Default: one that is made from the header of this request and the position of the run.
+    """
+
+
+class CreateRunsRequest(Model):
+    """
+    Several new runs. Each is accepted or refused by itself.
+    """
+
+    runs: list[RunOfBatch]
+    """
+    The runs to start, at most 50.
+    """
+
+
+class CreateRunsResult(Model):
+    """
+    What a single request for this run would have returned.
+    """
+
+    run_id: str | None = None
+    """
+    The new run's id.
+    """
+    task_id: str | None = None
+    """
+    The same as `run_id`.
+    """
+    state: RunState | None = None
+    at_capacity: bool | None = None
+    """
+    Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
+    """
+    waiting_for: RunWaitingFor | None = None
+    share_url: str | None = None
+    """
+    The address of the run's page for guests, if `config.session_sharing` asked for it and the team allows it. Only this response contains it. It expires after 7 days.
+    """
+    ignored: list[str] | None = None
+    """
+    The paths of members that were accepted and have no effect: unknown ones, and known ones that this server does not use. Absent if there are none. At most 100; then `...` is the last entry.
+    """
+    error: Error | None = None
+    """
+    Why the run was not started. Then no other member is there.
+    """
+
+
+class CreateRunsResponse(Model):
+    """
+    The result for each run.
+    """
+
+    results: list[CreateRunsResult]
+    """
+    In the order of the request.
     """
 
 
@@ -4009,6 +4446,7 @@ class ListKeysResponse(Model):
     """
     The newest key comes first. Revoked keys are included, and expired ones for 30 days.
     """
+    page_info: PageInfo
 
 
 class RevokedKeys(Model):
@@ -4181,6 +4619,17 @@ class DoctorResponse(Model):
     """
 
 
+class EgressRanges(Model):
+    """
+    The networks from which agents connect to other servers.
+    """
+
+    cidrs: list[str]
+    """
+    IPv4 and IPv6 networks, such as `203.0.113.0/24`.
+    """
+
+
 class EnvironmentConfigGithubRepo(Model):
     """
     An entry of `EnvironmentConfigGithubRepos`.
@@ -4326,6 +4775,18 @@ class ListEnvironmentsResponse(Model):
     """
     In the order of `sort_by`.
     """
+    page_info: PageInfo
+
+
+class RunReference(Model):
+    """
+    A run.
+    """
+
+    run_id: str
+    """
+    The run's id.
+    """
 
 
 class FollowupAuthor(Model):
@@ -4430,6 +4891,33 @@ class UpdateRunFollowupRequest(Model):
     """
 
 
+class HarnessUsage(Model):
+    """
+    The tokens that the program of the agent reported.
+    """
+
+    available: bool
+    """
+    Whether there is `usage`.
+    """
+    conversation_id: str
+    """
+    The conversation of the run.
+    """
+    run_id: str
+    """
+    The run's id.
+    """
+    age_seconds: int | None = None
+    """
+    The age of `usage`.
+    """
+    usage: dict[str, Any] | None = None
+    """
+    The sum over the finished turns. Its members have the names of the public client.
+    """
+
+
 class IdentityLink(Model):
     """
     Links an external account to a principal.
@@ -4466,6 +4954,7 @@ class ListIdentityLinksResponse(Model):
     """
     The oldest link comes first.
     """
+    page_info: PageInfo
 
 
 class LinkIdentityRequest(Model):
@@ -4551,106 +5040,6 @@ class ListInboxResponse(Model):
     The newest event comes first.
     """
     page_info: PageInfo
-
-
-class Installation(Model):
-    """
-    A workspace, organisation or account of an external platform that is connected to the server.
-    """
-
-    id: str
-    """
-    The installation's id.
-    """
-    adapter: str
-    """
-    The adapter that connects the installation.
-    """
-    external_id: str
-    """
-    The id on the external platform.
-    """
-    name: str | None = None
-    """
-    The name that an administrator chose.
-    """
-    enabled: bool
-    """
-    false: events from the installation are refused, and the sender is told the reason.
-    """
-    team_uid: str
-    """
-    The uid of the team that owns the runs from this installation.
-    """
-    offered_team_uid: str | None = None
-    """
-    The uid of the team that will own the installation once one of its administrators accepts it.
-    """
-    problem: str | None = None
-    """
-    Why the platform refuses the app there, and what an operator can do. Absent: it works, as far as is known.
-    """
-    created_at: datetime
-    """
-    When the installation was first seen.
-    """
-
-
-class UnconnectedWorkspace(Model):
-    """
-    A workspace that sent messages in the last days and is not connected, so that they have no answer. Once the app is installed there, the messages of the last hour are processed.
-    """
-
-    adapter: str
-    """
-    The adapter of the platform.
-    """
-    external_id: str
-    """
-    The id of the workspace on the external platform.
-    """
-    last_received_at: datetime
-    """
-    When its last message came.
-    """
-    install_url: str
-    """
-    Where an administrator installs the app in it.
-    """
-
-
-class ListInstallationsResponse(Model):
-    """
-    The installations of the team, and after them those that are offered to it; for operators, of all teams.
-    """
-
-    installations: list[Installation]
-    """
-    The oldest installation comes first.
-    """
-    unconnected: list[UnconnectedWorkspace] | None = None
-    """
-    For operators: workspaces that write to the server and are not connected, the newest first.
-    """
-
-
-class UpdateInstallationRequest(Model):
-    """
-    The members to change. Other members keep their value.
-    """
-
-    name: str | None = None
-    """
-    A name for the list of installations.
-    """
-    enabled: bool | None = None
-    """
-    false: events from the installation are refused. Operators cannot enable what belongs to another team with an administrator.
-    """
-    team_uid: str | None = None
-    """
-    For operators: the uid of the team that will own the installation. A team with an administrator is offered it (`offered_team_uid`), and an administrator of that team accepts by sending the uid of the team here. The uid of the present team takes an offer back. Existing runs keep their team.
-    """
 
 
 class GuideLink(Model):
@@ -4775,6 +5164,82 @@ class GuideNeed(Model):
     """
 
 
+class GuideField(Model):
+    """
+    A field of a form.
+    """
+
+    name: str
+    """
+    The name in the query.
+    """
+    label: str
+    """
+    What the reader enters. It may stay empty.
+    """
+
+
+class GuideCreation(Model):
+    """
+    A page of the server that creates the app on the platform and stores its credentials.
+    """
+
+    url: str
+    """
+    The address of the page. The inputs are members of its query.
+    """
+    title: str
+    """
+    The text of the button.
+    """
+    text: str
+    """
+    What happens.
+    """
+    inputs: list[GuideField]
+    """
+    What the reader chooses.
+    """
+
+
+class ManagedApp(Model):
+    """
+    An app that the server creates and updates with a token of an operator.
+    """
+
+    created: bool
+    """
+    Whether the server created the app, and can update it.
+    """
+    text: str
+    """
+    Which tokens are needed, and what for.
+    """
+    link: GuideLink
+    """
+    Where they are made.
+    """
+
+
+class StoredSetting(Model):
+    """
+    A variable of an adapter that the server keeps encrypted. Its value is never shown.
+    """
+
+    name: str
+    """
+    The name of the variable in whose place the setting is used.
+    """
+    updated_at: datetime
+    """
+    When it was stored.
+    """
+    updated_by: str
+    """
+    The uid of the principal who stored it.
+    """
+
+
 class InstallationGuide(Model):
     """
     How to connect an external platform with this server.
@@ -4790,11 +5255,27 @@ class InstallationGuide(Model):
     """
     enabled: bool
     """
-    Whether the variables of the adapter are set.
+    Whether the variables of the adapter are set, or stored by the server.
+    """
+    problem: str | None = None
+    """
+    Why the stored settings do not switch the adapter on.
+    """
+    stored_settings: list[StoredSetting] | None = None
+    """
+    What the server stored when it created the app. A variable of a process is used in place of the setting of the same name.
     """
     install_url: str | None = None
     """
     Where an administrator installs the app in a workspace, if the server is set up for that.
+    """
+    create: GuideCreation | None = None
+    """
+    The page that creates the app. Absent: the app exists, or cannot be created in that way.
+    """
+    managed_app: ManagedApp | None = None
+    """
+    Absent: a token cannot create the app.
     """
     ways: list[GuideWay]
     """
@@ -4814,6 +5295,145 @@ class ListInstallationGuidesResponse(Model):
     guides: list[InstallationGuide]
     """
     One per platform that the server knows.
+    """
+
+
+class ApplyPlatformAppRequest(Model):
+    """
+    The tokens for the app of an external platform.
+    """
+
+    token: str | None = None
+    """
+    A token of the platform that may create and update apps. Default: the stored one.
+    """
+    refresh_token: str | None = None
+    """
+    Replaces the token when it has expired. Needed with `token`.
+    """
+
+
+class PlatformApp(Model):
+    """
+    The app on an external platform.
+    """
+
+    app_id: str
+    """
+    The platform's id of the app.
+    """
+    change: Literal["created", "updated", "unchanged"] | str
+    """
+    What was done.
+    """
+    needs_install: bool
+    """
+    Whether workspaces get the change only when the app is installed there again.
+    """
+    install_url: str
+    """
+    The page that installs the app in a workspace.
+    """
+
+
+class Installation(Model):
+    """
+    A workspace, organisation or account of an external platform that is connected to the server.
+    """
+
+    id: str
+    """
+    The installation's id.
+    """
+    adapter: str
+    """
+    The adapter that connects the installation.
+    """
+    external_id: str
+    """
+    The id on the external platform.
+    """
+    name: str | None = None
+    """
+    The name that an administrator chose.
+    """
+    enabled: bool
+    """
+    false: events from the installation are refused, and the sender is told the reason.
+    """
+    team_uid: str
+    """
+    The uid of the team that owns the runs from this installation.
+    """
+    offered_team_uid: str | None = None
+    """
+    The uid of the team that will own the installation once one of its administrators accepts it.
+    """
+    problem: str | None = None
+    """
+    Why the platform refuses the app there, and what an operator can do. Absent: it works, as far as is known.
+    """
+    created_at: datetime
+    """
+    When the installation was first seen.
+    """
+
+
+class UnconnectedWorkspace(Model):
+    """
+    A workspace that sent messages in the last days and is not connected, so that they have no answer. Once the app is installed there, the messages of the last hour are processed.
+    """
+
+    adapter: str
+    """
+    The adapter of the platform.
+    """
+    external_id: str
+    """
+    The id of the workspace on the external platform.
+    """
+    last_received_at: datetime
+    """
+    When its last message came.
+    """
+    install_url: str
+    """
+    Where an administrator installs the app in it.
+    """
+
+
+class ListInstallationsResponse(Model):
+    """
+    The installations of the team, and after them those that are offered to it; for operators, of all teams.
+    """
+
+    installations: list[Installation]
+    """
+    The oldest installation comes first.
+    """
+    unconnected: list[UnconnectedWorkspace] | None = None
+    """
+    For operators: workspaces that write to the server and are not connected, the newest first.
+    """
+    page_info: PageInfo
+
+
+class UpdateInstallationRequest(Model):
+    """
+    The members to change. Other members keep their value.
+    """
+
+    name: str | None = None
+    """
+    A name for the list of installations.
+    """
+    enabled: bool | None = None
+    """
+    false: events from the installation are refused. Operators cannot enable what belongs to another team with an administrator.
+    """
+    team_uid: str | None = None
+    """
+    For operators: the uid of the team that will own the installation. A team with an administrator is offered it (`offered_team_uid`), and an administrator of that team accepts by sending the uid of the team here. The uid of the present team takes an offer back. Existing runs keep their team.
     """
 
 
@@ -5086,6 +5706,10 @@ class Notice(Model):
     """
     When it was delivered.
     """
+    held_until: datetime | None = None
+    """
+    Present while the platform's limits hold it back: when it is sent.
+    """
     error: str | None = None
     """
     Why the last attempt failed.
@@ -5151,15 +5775,18 @@ PolicyMatchRequestKind = TypeAliasType(
         "command",
         "description",
         "review",
+        "review_requested",
         "label",
         "changes_requested",
         "failing_checks",
         "merge_conflict",
+        "pull_request_opened",
+        "new_commits",
     ]
     | str,
 )
 """
-How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. `label`: a person puts the label of the bot on an issue or pull request. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request).
+How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. `review_requested`: a person asks the account of the bot for a review. `label`: a person puts the label of the bot on an issue or pull request. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request), `pull_request_opened` (which is reviewed only if a policy that allows it names this kind) and `new_commits` (of a pull request that is reviewed).
 """
 
 
@@ -5292,6 +5919,10 @@ class PolicyRequest(Model):
     """
     Shown to callers that are refused or must wait.
     """
+    refusal: Literal["comment", "reaction", "silent"] | str | None = None
+    """
+    How a message that the policy refuses is answered in its thread: by a comment with the reason, by a reaction, or not at all. The inbox has the reason in each case. Default: as the file of the repository says, otherwise by a comment. Calls of the API always get the reason.
+    """
 
 
 class Policy(Model):
@@ -5336,6 +5967,10 @@ class Policy(Model):
     """
     Shown to callers that are refused or must wait.
     """
+    refusal: Literal["comment", "reaction", "silent"] | str | None = None
+    """
+    How a message that the policy refuses is answered in its thread: by a comment with the reason, by a reaction, or not at all. The inbox has the reason in each case. Default: as the file of the repository says, otherwise by a comment. Calls of the API always get the reason.
+    """
     builtin: Literal[True] | None = None
     """
     One of the defaults, which come after all others. It cannot be changed or deleted.
@@ -5351,6 +5986,7 @@ class ListPoliciesResponse(Model):
     """
     In the order of evaluation.
     """
+    page_info: PageInfo
 
 
 EvaluatePolicyRequestRole = TypeAliasType(
@@ -5408,10 +6044,13 @@ class EvaluatePolicyRequest(Model):
             "command",
             "description",
             "review",
+            "review_requested",
             "label",
             "changes_requested",
             "failing_checks",
             "merge_conflict",
+            "pull_request_opened",
+            "new_commits",
         ]
         | str
         | None
@@ -5570,6 +6209,7 @@ class ListPrincipalsResponse(Model):
     """
     The oldest principal comes first. Disabled principals are included.
     """
+    page_info: PageInfo
 
 
 class CreatePrincipalRequest(Model):
@@ -5827,6 +6467,7 @@ class ListRoutingRulesResponse(Model):
     """
     In the order of evaluation.
     """
+    page_info: PageInfo
 
 
 class EvaluateRoutingRequest(Model):
@@ -6300,6 +6941,7 @@ class ListSchedulesResponse(Model):
     """
     In alphabetical order.
     """
+    page_info: PageInfo
 
 
 class Secret(Model):
@@ -6334,6 +6976,7 @@ class ListSecretsResponse(Model):
     """
     In alphabetical order.
     """
+    page_info: PageInfo
 
 
 class PutSecretRequest(Model):
@@ -6408,6 +7051,7 @@ class ListSignInsResponse(Model):
     """
     The open sign-ins, at most 1000. The last seen come first.
     """
+    page_info: PageInfo
 
 
 class AgentSkillVariantEnvironment(Model):
@@ -6476,6 +7120,7 @@ class ListTeamsResponse(Model):
     """
     The oldest team comes first.
     """
+    page_info: PageInfo
 
 
 class TeamRequest(Model):
@@ -6515,6 +7160,21 @@ class ThreadChange(Model):
     """
 
 
+class ThreadHeld(Model):
+    """
+    Present while messages of the run wait here, because the platform limits how much is posted.
+    """
+
+    until: datetime
+    """
+    When the first of them is posted.
+    """
+    kind: Literal["card", "answer", "question", "other"] | str
+    """
+    What it is.
+    """
+
+
 class Thread(Model):
     """
     An external conversation in which a run reports.
@@ -6544,6 +7204,10 @@ class Thread(Model):
     """
     `quiet`: the status card changes only for a question and at the end. Messages are posted in both modes.
     """
+    held: ThreadHeld | None = None
+    """
+    Present while messages of the run wait here, because the platform limits how much is posted.
+    """
     created_at: datetime
     """
     When the thread was first seen.
@@ -6559,6 +7223,7 @@ class ListThreadsResponse(Model):
     """
     All threads that were ever bound to the run.
     """
+    page_info: PageInfo
 
 
 UsageGroup = TypeAliasType(
@@ -6768,15 +7433,6 @@ class UnknownObject(Model):
     """
 
 
-MCPServerConfig = TypeAliasType(
-    "MCPServerConfig",
-    Annotated[MCPServerProgram | MCPServerAddress | MCPServerReference | UnknownObject, Field(union_mode="left_to_right")],
-)
-"""
-An MCP server for the agent: exactly one of `command`, `url` and `warp_id`.
-"""
-
-
 ArtifactItem = TypeAliasType(
     "ArtifactItem",
     Annotated[FileArtifact
@@ -6788,6 +7444,15 @@ ArtifactItem = TypeAliasType(
 )
 """
 A result of a run.
+"""
+
+
+MCPServerConfig = TypeAliasType(
+    "MCPServerConfig",
+    Annotated[MCPServerProgram | MCPServerAddress | MCPServerReference | UnknownObject, Field(union_mode="left_to_right")],
+)
+"""
+An MCP server for the agent: exactly one of `command`, `url` and `warp_id`.
 """
 
 
@@ -6851,6 +7516,10 @@ class RunItem(Model):
     """
     The same as `run_id`.
     """
+    root_run_id: str
+    """
+    The run at the top of its ancestors. The run itself if it has no parent.
+    """
     title: str
     """
     The title of the request, or the beginning of the prompt.
@@ -6882,6 +7551,14 @@ class RunItem(Model):
     started_at: datetime | None = None
     """
     When the agent first received the prompt. null before that.
+    """
+    finished_at: datetime | None = None
+    """
+    When the run ended. null while it has not ended.
+    """
+    submitted_prompt: str | None = None
+    """
+    The prompt and the follow-ups that came before the run started, with blank lines between. Absent in lists.
     """
     run_time: str | None = None
     """
@@ -6961,7 +7638,7 @@ class RunItem(Model):
     """
     provenance: dict[str, Any] | None = None
     """
-    The verified origin of the run. `config_layers` names the source of each member of `agent_config`: `request` (also for a skill that `skill` names), `agent` (the named agent), `conversation` (taken from the run that this run continues), `routing_rule`, `skill` (a name that the skill defines), or `default`. A retry keeps `routing` and `config_layers` of the run that it repeats.
+    The verified origin of the run. `config_layers` names the source of each member of `agent_config`: `request` (also for a skill that `skill` names), `agent` (the named agent), `conversation` (taken from the run that this run continues), `repository_file` (a file in the repository of the request), `routing_rule`, `skill` (a name that the skill defines), or `default`. A retry keeps `routing` and `config_layers` of the run that it repeats.
     """
 
 
@@ -7400,6 +8077,7 @@ class ListMcpServersResponse(Model):
     """
     In alphabetical order.
     """
+    page_info: PageInfo
 
 
 class McpServerRequest(Model):
@@ -7536,6 +8214,7 @@ class ListNamedAgentsResponse(Model):
     """
     The oldest agent comes first.
     """
+    page_info: PageInfo
 
 
 class AgentSkillVariant(Model):
@@ -7593,6 +8272,7 @@ class ListAgentsResponse(Model):
     """
     One entry per name.
     """
+    page_info: PageInfo
 
 
 ConversationStep.model_rebuild()

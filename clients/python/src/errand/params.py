@@ -157,7 +157,7 @@ class AmbientAgentConfig(TypedDict):
     """
     idle_timeout_minutes: NotRequired[int]
     """
-    How long an agent that waits for a person is kept running.
+    How long an agent that waits for a person is kept running. 0: not at all.
     """
     harness: NotRequired[AmbientAgentConfigHarness]
     """
@@ -190,6 +190,10 @@ class AmbientAgentConfig(TypedDict):
     pull_request: NotRequired[Literal["off", "draft", "ready"]]
     """
     What Errand does at the end of a turn with changes in `repository` that the agent did not push. `draft` and `ready`: it pushes them and opens a pull request. `off`: it opens none. Without `repository` it counts for each repository of the environment. Default: `pull_request` of the environment, otherwise `off`, except for requests of people in chats.
+    """
+    output_schema: NotRequired[dict[str, Any]]
+    """
+    A JSON Schema (2020-12, at most 64 KiB) for the answer of each turn. The agent is told to end its answer with a matching JSON value, which `result.data` of the run contains. If it does not match, the agent may repair it once in the same turn; after that the run is FAILED with `invalid_request` and the problems. `$ref` must begin with `#`.
     """
 
 
@@ -281,6 +285,22 @@ class RotateWebhookSecretRequest(TypedDict):
     """
     For how long messages are also signed with the old secret.
     """
+
+
+RunState: TypeAlias = Literal[
+    "QUEUED",
+    "PENDING",
+    "CLAIMED",
+    "INPROGRESS",
+    "BLOCKED",
+    "SUCCEEDED",
+    "FAILED",
+    "ERROR",
+    "CANCELLED",
+]
+"""
+`QUEUED`: the run waits for a worker. `PENDING` and `CLAIMED`: a worker prepares it. `INPROGRESS`: the agent works. `BLOCKED`: the run waits for a person. `SUCCEEDED`, `FAILED` (a problem of the request), `ERROR` (a problem of the platform) and `CANCELLED`: the run has ended. A follow-up continues an ended run.
+"""
 
 
 class RunAgentRequestImage(TypedDict):
@@ -393,14 +413,60 @@ class RunUpdate(TypedDict):
     """
 
 
+class FollowupAttachment(TypedDict):
+    """
+    A file that belongs to a follow-up: `file_name`, `mime_type` and `data`.
+    """
+
+    file_name: NotRequired[str]
+    """
+    The name of the file in `attachments/`. Unsafe characters are replaced, and a number is added if the name is already used.
+    """
+    mime_type: NotRequired[str]
+    """
+    The media type of the bytes.
+    """
+    data: NotRequired[str]
+    """
+    The bytes, encoded as base64.
+    """
+    attachment_id: NotRequired[str]
+    """
+    For clients of another server: no id is known here, and the response is 422. Send `data`.
+    """
+
+
+class RunFollowupRequestImage(TypedDict):
+    """
+    An entry of `RunFollowupRequestImages`.
+    """
+
+    data: str
+    """
+    The bytes, encoded as base64.
+    """
+    mime_type: Literal["image/jpeg", "image/png", "image/gif", "image/webp"]
+    """
+    The media type of the bytes.
+    """
+
+
 class RunFollowupRequest(TypedDict):
     """
     A message to an existing run.
     """
 
-    message: str
+    message: NotRequired[str]
     """
-    The text of the follow-up.
+    The text of the follow-up. It may be empty if there are files.
+    """
+    attachments: NotRequired[list[FollowupAttachment]]
+    """
+    Files that belong to the message, at most 25.
+    """
+    images: NotRequired[list[RunFollowupRequestImage]]
+    """
+    Images that belong to the message, for agents that accept images.
     """
     mode: NotRequired[Literal["normal", "plan", "orchestrate"]]
     """
@@ -435,6 +501,129 @@ The source of a run. `API` if nothing more specific is known.
 """
 
 
+RunFilterTaskStatu: TypeAlias = Literal[
+    "running", "failed", "blocked", "cancelled", "complete"
+]
+"""
+An entry of `RunFilterTaskStatus`.
+"""
+
+
+class RunFilter(TypedDict):
+    """
+    Filters as in the query of `GET /agent/runs`. All must match. An unknown or empty one is refused.
+    """
+
+    state: NotRequired[list[RunState]]
+    """
+    One of these states. Can be repeated.
+    """
+    name: NotRequired[str]
+    """
+    The name of the run's configuration.
+    """
+    config_name: NotRequired[str]
+    """
+    An alias of `name`.
+    """
+    model_id: NotRequired[str]
+    """
+    The model of the run's configuration.
+    """
+    creator: NotRequired[str]
+    """
+    The uid of the principal that started the run.
+    """
+    executor: NotRequired[str]
+    """
+    The uid of the principal that executes the run: its creator, unless the run names another one.
+    """
+    source: NotRequired[str | list[str]]
+    """
+    One of these sources, values of `RunSourceType`. Any other value matches nothing. Can be repeated.
+    """
+    task_status: NotRequired[list[RunFilterTaskStatu]]
+    """
+    One of these states of the run together with the runs below it. `running`: one of them is neither ended nor blocked. The others are states of the run at the top. Can be repeated.
+    """
+    created_after: NotRequired[str]
+    """
+    Only runs created after this time (RFC 3339).
+    """
+    created_before: NotRequired[str]
+    """
+    Only runs created before this time (RFC 3339).
+    """
+    updated_after: NotRequired[str]
+    """
+    Only runs changed after this time (RFC 3339).
+    """
+    updated_before: NotRequired[str]
+    """
+    Only runs changed before this time (RFC 3339).
+    """
+    environment_id: NotRequired[str]
+    """
+    The environment of the run. `empty-environment`: runs without an environment.
+    """
+    skill: NotRequired[str]
+    """
+    The skill that started the run: `owner/repo:path/to/SKILL.md`, the format of `skill_spec` in `agent_config` and of the ids in `GET /agent`. A skill's name, or a repository without its owner, matches nothing.
+    """
+    skill_spec: NotRequired[str]
+    """
+    An alias of `skill`.
+    """
+    repository: NotRequired[str]
+    """
+    A repository in which the run works: its own or one of its environment. `owner/name` or an address, in any case.
+    """
+    schedule_id: NotRequired[str]
+    """
+    The schedule that started the run.
+    """
+    conversation_id: NotRequired[str]
+    """
+    Only the runs of this conversation.
+    """
+    parent_run_id: NotRequired[str]
+    """
+    Only runs directly below this run.
+    """
+    ancestor_run_id: NotRequired[str]
+    """
+    Only runs below this run, at any depth.
+    """
+    artifact_type: NotRequired[str]
+    """
+    Only runs that produced an artifact of this type.
+    """
+    execution_location: NotRequired[Literal["LOCAL", "REMOTE"]]
+    """
+    Where the run is executed. Workers execute all runs, so `REMOTE` matches every run and `LOCAL` matches none.
+    """
+    metadata: NotRequired[dict[str, Any]]
+    """
+    `metadata[key]=value`: all of these pairs, at most 5.
+    """
+    q: NotRequired[str]
+    """
+    Words that must all occur in the title, the prompt or the skill. Parts of words match, and case is ignored. Or the id of a run, or the address of its page.
+    """
+    automation_id: NotRequired[str]
+    """
+    The same as `metadata[automation_id]`.
+    """
+    factory_uid: NotRequired[list[str]]
+    """
+    For clients of another server. No run of this one belongs to a factory, so any value matches nothing.
+    """
+    factory_only: NotRequired[Literal["true", "false"]]
+    """
+    `true` matches nothing, see `factory_uid`.
+    """
+
+
 class CreateShareLinkRequest(TypedDict):
     """
     What guests may do, and the lifetime of the link. At most one of the two times.
@@ -456,12 +645,127 @@ class CreateShareLinkRequest(TypedDict):
 
 class CancelRunsRequest(TypedDict):
     """
-    The runs to cancel.
+    The runs to cancel: their ids, or a filter and the number of runs that it matches.
     """
 
-    run_ids: list[str]
+    run_ids: NotRequired[list[str]]
     """
     The ids of the runs, at most 100.
+    """
+    filter: NotRequired[RunFilter]
+    expected: NotRequired[int]
+    """
+    With `filter`: how many runs that have not ended it matches. If the number differs by more than a tenth, nothing is cancelled, and `matching_runs` of the 409 is the number.
+    """
+
+
+class RunOfBatchImage(TypedDict):
+    """
+    An entry of `RunOfBatchImages`.
+    """
+
+    data: str
+    """
+    The bytes, encoded as base64.
+    """
+    mime_type: Literal["image/jpeg", "image/png", "image/gif", "image/webp"]
+    """
+    The media type of the bytes.
+    """
+
+
+class RunOfBatchAttachment(TypedDict):
+    """
+    An entry of `RunOfBatchAttachments`.
+    """
+
+    file_name: str
+    """
+    The name of the file in `attachments/`. Unsafe characters are replaced, and a number is added if the name is already used.
+    """
+    mime_type: str
+    """
+    The media type of the bytes.
+    """
+    data: str
+    """
+    The bytes, encoded as base64.
+    """
+
+
+class RunOfBatch(TypedDict):
+    """
+    A new run, as in `POST /agent/runs`, and its key.
+    """
+
+    prompt: NotRequired[str]
+    """
+    The task, in words.
+    """
+    config: NotRequired[AmbientAgentConfig]
+    title: NotRequired[str]
+    """
+    The title of the run. Default: the beginning of the prompt.
+    """
+    skill: NotRequired[str]
+    """
+    `[owner/]repo:name` or `[owner/]repo:path`. It takes precedence over `config.skill_spec`.
+    """
+    conversation_id: NotRequired[str]
+    """
+    A conversation to continue, with its files and, if the agent is the same, its memory. Values that `config` and `team` leave out are taken from the newest run of the conversation, except `name` and `skill_spec`.
+    """
+    parent_run_id: NotRequired[str]
+    """
+    The parent of the run.
+    """
+    team: NotRequired[bool]
+    """
+    false: only the creator and administrators can see the run. Default: true.
+    """
+    images: NotRequired[list[RunOfBatchImage]]
+    """
+    Images that belong to the prompt, for agents that accept images.
+    """
+    attachments: NotRequired[list[RunOfBatchAttachment]]
+    """
+    Files that belong to the prompt.
+    """
+    mode: NotRequired[Literal["normal", "plan", "orchestrate"]]
+    """
+    The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: `normal`.
+    """
+    interactive: NotRequired[bool]
+    """
+    true: `config.permission_policy` defaults to `ask`.
+    """
+    metadata: NotRequired[dict[str, Any]]
+    """
+    The caller's own labels of the run, by which runs can be listed. At most 20 pairs. Names have up to 64 characters of `a-z A-Z 0-9 . _ -`, values up to 256 bytes.
+    """
+    agent_identity_uid: NotRequired[str]
+    """
+    The uid of the named agent that executes the run. Values that `config` leaves out are taken from it. Default: the caller, if its key belongs to a named agent.
+    """
+    on_behalf_of: NotRequired[str]
+    """
+    The uid or the email address of an active member, who becomes the creator of the run. The run gets no personal secrets, and the member cannot approve it. For administrators, and for named agents with `on_behalf_of_enabled`.
+    """
+    webhook: NotRequired[RunWebhook]
+    idempotency_key: NotRequired[str]
+    """
+    The key of this run, as the header `Idempotency-Key` of a single request. Default: one that is made from the header of this request and the position of the run.
+    """
+
+
+class CreateRunsRequest(TypedDict):
+    """
+    Several new runs. Each is accepted or refused by itself.
+    """
+
+    runs: list[RunOfBatch]
+    """
+    The runs to start, at most 50.
     """
 
 
@@ -660,6 +964,21 @@ class LinkIdentityRequest(TypedDict):
     principal_uid: str
     """
     The uid of the principal that will own the account.
+    """
+
+
+class ApplyPlatformAppRequest(TypedDict):
+    """
+    The tokens for the app of an external platform.
+    """
+
+    token: NotRequired[str]
+    """
+    A token of the platform that may create and update apps. Default: the stored one.
+    """
+    refresh_token: NotRequired[str]
+    """
+    Replaces the token when it has expired. Needed with `token`.
     """
 
 
@@ -927,13 +1246,16 @@ PolicyMatchRequestKind: TypeAlias = Literal[
     "command",
     "description",
     "review",
+    "review_requested",
     "label",
     "changes_requested",
     "failing_checks",
     "merge_conflict",
+    "pull_request_opened",
+    "new_commits",
 ]
 """
-How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. `label`: a person puts the label of the bot on an issue or pull request. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request).
+How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. `review_requested`: a person asks the account of the bot for a review. `label`: a person puts the label of the bot on an issue or pull request. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request), `pull_request_opened` (which is reviewed only if a policy that allows it names this kind) and `new_commits` (of a pull request that is reviewed).
 """
 
 
@@ -1060,6 +1382,10 @@ class PolicyRequest(TypedDict):
     """
     Shown to callers that are refused or must wait.
     """
+    refusal: NotRequired[Literal["comment", "reaction", "silent"]]
+    """
+    How a message that the policy refuses is answered in its thread: by a comment with the reason, by a reaction, or not at all. The inbox has the reason in each case. Default: as the file of the repository says, otherwise by a comment. Calls of the API always get the reason.
+    """
 
 
 EvaluatePolicyRequestRole: TypeAlias = Literal[
@@ -1113,10 +1439,13 @@ class EvaluatePolicyRequest(TypedDict):
             "command",
             "description",
             "review",
+            "review_requested",
             "label",
             "changes_requested",
             "failing_checks",
             "merge_conflict",
+            "pull_request_opened",
+            "new_commits",
         ]
     ]
     """

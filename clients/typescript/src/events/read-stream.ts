@@ -31,6 +31,12 @@ export interface StreamRequest<Event> {
   askIfOver(): Promise<boolean>;
 }
 
+/** The options that a request beside the stream has too. */
+export function requestOptionsOf(options: StreamOptions): RequestOptions {
+  const { maxReconnects: _, onConnectionChange: __, silenceMs: ___, ...common } = options;
+  return common;
+}
+
 const DEFAULT_SILENCE_MS = 60_000;
 const DEFAULT_MAX_RECONNECTS = 10;
 

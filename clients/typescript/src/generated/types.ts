@@ -1,705 +1,6 @@
 // Written by `npm run client:types` from docs/openapi.json. Do not edit.
 
 /**
- * A program in the sandbox, next to the agent.
- */
-export type MCPServerProgram = {
-    /**
-     * A program that speaks MCP on its standard streams.
-     */
-    command: string;
-    /**
-     * The arguments of the program. They must not refer to secrets.
-     */
-    args?: Array<string>;
-    /**
-     * Values may refer to secrets: `$` and the name in braces. They are filled in when the run starts.
-     */
-    env?: {
-        [key: string]: string;
-    };
-    [key: string]: unknown;
-};
-
-/**
- * A remote server. The agent reaches it without access to its keys.
- */
-export type MCPServerAddress = {
-    /**
-     * The URL of the server.
-     */
-    url: string;
-    /**
-     * Values may refer to secrets: `$` and the name in braces. They are filled in when the run starts.
-     */
-    headers?: {
-        [key: string]: string;
-    };
-    [key: string]: unknown;
-};
-
-/**
- * A shared server.
- */
-export type MCPServerReference = {
-    /**
-     * The id or name of the server.
-     */
-    warp_id: string;
-    [key: string]: unknown;
-};
-
-/**
- * An MCP server for the agent: exactly one of `command`, `url` and `warp_id`.
- */
-export type MCPServerConfig = MCPServerProgram | MCPServerAddress | MCPServerReference;
-
-/**
- * The agent that does the work.
- */
-export type AmbientAgentConfigHarness = {
-    /**
-     * A name of the agent catalogue. `oz` is the server's default agent.
-     */
-    type?: string;
-    /**
-     * The model of this agent. It takes precedence over `model_id` of the configuration.
-     */
-    model_id?: string;
-    /**
-     * The reasoning level, as the agent names it.
-     */
-    reasoning_level?: string;
-    [key: string]: unknown;
-};
-
-/**
- * Shares the new run by a link, which the response contains as `share_url`. If the team does not allow it (`sharing` of the team), nothing is shared and the response names the member as ignored.
- */
-export type AmbientAgentConfigSessionSharing = {
-    /**
-     * What users outside the team may do: see the run, or also send follow-ups.
-     */
-    public_access?: 'VIEWER' | 'EDITOR';
-    [key: string]: unknown;
-};
-
-/**
- * The limits of all turns together. When a limit is reached, the turn is stopped and the run becomes FAILED with `budget_exceeded`.
- */
-export type AmbientAgentConfigBudget = {
-    /**
-     * The maximum number of prompts to the agent.
-     */
-    max_turns?: number;
-    /**
-     * The maximum working time of the agent. Time in which it waits for a person or a worker does not count.
-     */
-    max_minutes?: number;
-    /**
-     * The maximum number of input and output tokens of all turns.
-     */
-    max_tokens?: number;
-    /**
-     * The maximum cost, computed by the agent or from the price list, whichever is higher.
-     */
-    max_cost_usd?: number;
-    [key: string]: unknown;
-};
-
-/**
- * The configuration of a run. Unknown members are stored and returned, and the response that accepts them names them as ignored.
- */
-export type AmbientAgentConfig = {
-    /**
-     * A name by which runs can be listed.
-     */
-    name?: string;
-    /**
-     * The model, as the agent names it. If the agent does not know it, the run logs this and uses the agent's default model.
-     */
-    model_id?: string;
-    /**
-     * Instructions for the whole session. The agent receives them at its start or before its first prompt.
-     */
-    base_prompt?: string;
-    /**
-     * The environment in which the run works: one of your own or of the team.
-     */
-    environment_id?: string;
-    /**
-     * `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`.
-     */
-    skill_spec?: string;
-    /**
-     * Skills for the agent, named like `skill_spec`, with which it must not be combined. They are put where the agent looks for skills. Without a prompt the first one is the task. At most 50.
-     */
-    skills?: Array<string>;
-    /**
-     * MCP servers for the agent, at most 20. Names have 1 to 64 letters, digits, `_` and `-`.
-     */
-    mcp_servers?: {
-        [key: string]: MCPServerConfig;
-    };
-    /**
-     * Stored and returned, but not used by any agent of this version: the response that accepts it names it as ignored.
-     */
-    computer_use_enabled?: boolean;
-    /**
-     * Stored and returned, but not used by any agent of this version: the response that accepts it names it as ignored.
-     */
-    computer_use_model_id?: string;
-    /**
-     * Only workers with this name may execute the run, even if it has to wait for one.
-     */
-    worker_host?: string;
-    /**
-     * How long an agent that waits for a person is kept running.
-     */
-    idle_timeout_minutes?: number;
-    /**
-     * The agent that does the work.
-     */
-    harness?: AmbientAgentConfigHarness;
-    /**
-     * Shares the new run by a link, which the response contains as `share_url`. If the team does not allow it (`sharing` of the team), nothing is shared and the response names the member as ignored.
-     */
-    session_sharing?: AmbientAgentConfigSessionSharing;
-    /**
-     * The limits of all turns together. When a limit is reached, the turn is stopped and the run becomes FAILED with `budget_exceeded`.
-     */
-    budget?: AmbientAgentConfigBudget;
-    /**
-     * `ask`: a person decides each permission that the agent requests, and the run is BLOCKED until then. `allow` (default): all permissions are granted, within the sandbox.
-     */
-    permission_policy?: 'allow' | 'ask';
-    /**
-     * `owner/name`: a repository in which the run works. It is added to those of the environment, if there is one.
-     */
-    repository?: string;
-    /**
-     * `true`: nobody named `repository`; the client guessed it, for example from the clone in which a command ran. If it cannot be read, the run works without it and says so, instead of failing.
-     */
-    repository_guessed?: boolean;
-    /**
-     * What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch. Without `repository` it counts for the repository of the environment, which must have exactly one.
-     */
-    ref?: string;
-    /**
-     * What Errand does at the end of a turn with changes in `repository` that the agent did not push. `draft` and `ready`: it pushes them and opens a pull request. `off`: it opens none. Without `repository` it counts for each repository of the environment. Default: `pull_request` of the environment, otherwise `off`, except for requests of people in chats.
-     */
-    pull_request?: 'off' | 'draft' | 'ready';
-    [key: string]: unknown;
-};
-
-/**
- * A principal: the creator or the executor of a run.
- */
-export type RunCreatorInfo = {
-    /**
-     * The principal's id.
-     */
-    uid: string;
-    /**
-     * `user`: a person. `service_account`: a program.
-     */
-    type: 'user' | 'service_account';
-    /**
-     * The name shown on the pages.
-     */
-    display_name?: string;
-    /**
-     * The email address, if known.
-     */
-    email?: string;
-    /**
-     * The URL of a picture, if known.
-     */
-    photo_url?: string;
-};
-
-/**
- * What the run waits for before it can start or continue.
- */
-export type RunWaitingFor = {
-    /**
-     * `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. `quota`: the team has as many runs at work as its quota `running_runs` allows. `disk`: the disks of the free workers are nearly full.
-     */
-    reason: 'approval' | 'question' | 'worker_host' | 'capacity' | 'quota' | 'disk';
-    /**
-     * A text for people.
-     */
-    message: string;
-    /**
-     * When the run got its present state.
-     */
-    since: string;
-    /**
-     * Whether the policies let the caller answer or approve. Only if a person has to.
-     */
-    may_decide?: boolean;
-    /**
-     * Members who may answer or approve, at most five. Absent if the caller may.
-     */
-    deciders?: Array<RunCreatorInfo>;
-};
-
-/**
- * `run.created`, `run.` with the name of the run's new state, and `webhook.disabled`: another webhook of the team was disabled because it failed.
- */
-export type WebhookEventType = 'run.created' | 'run.queued' | 'run.pending' | 'run.claimed' | 'run.inprogress' | 'run.blocked' | 'run.succeeded' | 'run.failed' | 'run.error' | 'run.cancelled' | 'webhook.disabled';
-
-/**
- * A new webhook.
- */
-export type WebhookRequest = {
-    /**
-     * The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
-     */
-    url: string;
-    /**
-     * A description for people.
-     */
-    description?: string;
-    /**
-     * The events that are sent. An empty list means all that begin with `run.`.
-     */
-    events?: Array<WebhookEventType>;
-    /**
-     * Whether messages are sent. Events that happen while the webhook is disabled are never sent. Default: true.
-     */
-    enabled?: boolean;
-};
-
-/**
- * Receives all messages that begin with `run.` about this run alone. A retry does not copy it.
- */
-export type RunWebhook = {
-    /**
-     * The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
-     */
-    url: string;
-    /**
-     * Signs the messages: `whsec_` and the base64 of 24 to 64 bytes. It is stored encrypted and never returned.
-     */
-    secret: string;
-};
-
-/**
- * The members to change. Other members keep their value. Enabling a webhook also resets `failing_since`.
- */
-export type WebhookChange = {
-    /**
-     * The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
-     */
-    url?: string;
-    /**
-     * A description for people.
-     */
-    description?: string;
-    /**
-     * The events that are sent. An empty list means all that begin with `run.`.
-     */
-    events?: Array<WebhookEventType>;
-    /**
-     * Whether messages are sent. Events that happen while the webhook is disabled are never sent. Default: true.
-     */
-    enabled?: boolean;
-};
-
-/**
- * The end of the old secret.
- */
-export type RotateWebhookSecretRequest = {
-    /**
-     * For how long messages are also signed with the old secret.
-     */
-    overlap_seconds?: number;
-};
-
-/**
- * A URL that receives events of runs.
- */
-export type Webhook = {
-    /**
-     * The webhook's id.
-     */
-    id: string;
-    /**
-     * The receiver's URL.
-     */
-    url: string;
-    /**
-     * A description for people.
-     */
-    description?: string;
-    /**
-     * The events that are sent.
-     */
-    events: Array<WebhookEventType>;
-    /**
-     * Whether messages are sent.
-     */
-    enabled: boolean;
-    /**
-     * Why the server disabled the webhook.
-     */
-    disabled_reason?: string;
-    /**
-     * Since when all tries have failed.
-     */
-    failing_since?: string;
-    /**
-     * Until this time, messages are also signed with the previous secret.
-     */
-    previous_secret_expires_at?: string;
-    /**
-     * The uid of the principal that created the webhook.
-     */
-    created_by: string;
-    /**
-     * When the webhook was created.
-     */
-    created_at: string;
-    /**
-     * When the webhook was last changed.
-     */
-    updated_at: string;
-};
-
-/**
- * A webhook with its new secret.
- */
-export type RevealedWebhook = {
-    /**
-     * The webhook's id.
-     */
-    id: string;
-    /**
-     * The receiver's URL.
-     */
-    url: string;
-    /**
-     * A description for people.
-     */
-    description?: string;
-    /**
-     * The events that are sent.
-     */
-    events: Array<WebhookEventType>;
-    /**
-     * Whether messages are sent.
-     */
-    enabled: boolean;
-    /**
-     * Why the server disabled the webhook.
-     */
-    disabled_reason?: string;
-    /**
-     * Since when all tries have failed.
-     */
-    failing_since?: string;
-    /**
-     * Until this time, messages are also signed with the previous secret.
-     */
-    previous_secret_expires_at?: string;
-    /**
-     * The uid of the principal that created the webhook.
-     */
-    created_by: string;
-    /**
-     * When the webhook was created.
-     */
-    created_at: string;
-    /**
-     * When the webhook was last changed.
-     */
-    updated_at: string;
-    /**
-     * The secret that signs messages. It is shown only once.
-     */
-    secret: string;
-};
-
-/**
- * All webhooks of the team.
- */
-export type ListWebhooksResponse = {
-    /**
-     * The oldest webhook comes first.
-     */
-    webhooks: Array<Webhook>;
-};
-
-/**
- * `QUEUED`: the run waits for a worker. `PENDING` and `CLAIMED`: a worker prepares it. `INPROGRESS`: the agent works. `BLOCKED`: the run waits for a person. `SUCCEEDED`, `FAILED` (a problem of the request), `ERROR` (a problem of the platform) and `CANCELLED`: the run has ended. A follow-up continues an ended run.
- */
-export type RunState = 'QUEUED' | 'PENDING' | 'CLAIMED' | 'INPROGRESS' | 'BLOCKED' | 'SUCCEEDED' | 'FAILED' | 'ERROR' | 'CANCELLED';
-
-/**
- * An entry of `RunAgentRequestImages`.
- */
-export type RunAgentRequestImage = {
-    /**
-     * The bytes, encoded as base64.
-     */
-    data: string;
-    /**
-     * The media type of the bytes.
-     */
-    mime_type: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
-};
-
-/**
- * An entry of `RunAgentRequestAttachments`.
- */
-export type RunAgentRequestAttachment = {
-    /**
-     * The name of the file in `attachments/`. Unsafe characters are replaced, and a number is added if the name is already used.
-     */
-    file_name: string;
-    /**
-     * The media type of the bytes.
-     */
-    mime_type: string;
-    /**
-     * The bytes, encoded as base64.
-     */
-    data: string;
-};
-
-/**
- * A new run. At least one of `prompt`, `skill`, `config.skill_spec`, `config.skills` and `conversation_id` is required.
- */
-export type RunAgentRequest = {
-    /**
-     * The task, in words.
-     */
-    prompt?: string;
-    config?: AmbientAgentConfig;
-    /**
-     * The title of the run. Default: the beginning of the prompt.
-     */
-    title?: string;
-    /**
-     * `[owner/]repo:name` or `[owner/]repo:path`. It takes precedence over `config.skill_spec`.
-     */
-    skill?: string;
-    /**
-     * A conversation to continue, with its files and, if the agent is the same, its memory. Values that `config` and `team` leave out are taken from the newest run of the conversation, except `name` and `skill_spec`.
-     */
-    conversation_id?: string;
-    /**
-     * The parent of the run.
-     */
-    parent_run_id?: string;
-    /**
-     * false: only the creator and administrators can see the run. Default: true.
-     */
-    team?: boolean;
-    /**
-     * Images that belong to the prompt, for agents that accept images.
-     */
-    images?: Array<RunAgentRequestImage>;
-    /**
-     * Files that belong to the prompt.
-     */
-    attachments?: Array<RunAgentRequestAttachment>;
-    /**
-     * The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: `normal`.
-     */
-    mode?: 'normal' | 'plan' | 'orchestrate';
-    /**
-     * true: `config.permission_policy` defaults to `ask`.
-     */
-    interactive?: boolean;
-    /**
-     * The caller's own labels of the run, by which runs can be listed. At most 20 pairs. Names have up to 64 characters of `a-z A-Z 0-9 . _ -`, values up to 256 bytes.
-     */
-    metadata?: {
-        [key: string]: string;
-    };
-    /**
-     * The uid of the named agent that executes the run. Values that `config` leaves out are taken from it. Default: the caller, if its key belongs to a named agent.
-     */
-    agent_identity_uid?: string;
-    /**
-     * The uid or the email address of an active member, who becomes the creator of the run. The run gets no personal secrets, and the member cannot approve it. For administrators, and for named agents with `on_behalf_of_enabled`.
-     */
-    on_behalf_of?: string;
-    webhook?: RunWebhook;
-};
-
-/**
- * The members to change. Other members keep their value.
- */
-export type RunUpdate = {
-    /**
-     * The new title.
-     */
-    title?: string;
-    /**
-     * Replaces all pairs.
-     */
-    metadata?: {
-        [key: string]: string;
-    };
-};
-
-/**
- * The run was accepted and stored.
- */
-export type RunAgentResponse = {
-    /**
-     * The new run's id.
-     */
-    run_id: string;
-    /**
-     * The same as `run_id`.
-     */
-    task_id: string;
-    state: RunState;
-    /**
-     * Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
-     */
-    at_capacity?: boolean;
-    waiting_for?: RunWaitingFor;
-    /**
-     * The address of the run's page for guests, if `config.session_sharing` asked for it and the team allows it. Only this response contains it. It expires after 7 days.
-     */
-    share_url?: string;
-    /**
-     * The paths of members that were accepted and have no effect: unknown ones, and known ones that this server does not use. Absent if there are none. At most 100; then `...` is the last entry.
-     */
-    ignored?: Array<string>;
-};
-
-/**
- * A message to an existing run.
- */
-export type RunFollowupRequest = {
-    /**
-     * The text of the follow-up.
-     */
-    message: string;
-    /**
-     * The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: `normal`.
-     */
-    mode?: 'normal' | 'plan' | 'orchestrate';
-    /**
-     * queue (default): the next turn processes it. interrupt: it stops the current turn. steer: it is added to the current turn if the agent supports that, otherwise it is queued; no agent of this version supports it.
-     */
-    delivery?: 'queue' | 'interrupt' | 'steer';
-    /**
-     * thread (default): it is posted to the threads of the run. private: neither it nor the answer of a turn with only private follow-ups is posted. The run's state and the agent's questions are still posted.
-     */
-    visibility?: 'thread' | 'private';
-};
-
-/**
- * The follow-up was accepted. The agent has not read it yet.
- */
-export type RunFollowupResponse = {
-    /**
-     * Absent if the message answered a question of the run.
-     */
-    followup_id?: string;
-    state: RunState;
-    /**
-     * The `option_id` that the message chose. Absent if it was no answer, and after a refusal for which the agent offers no option that holds once.
-     */
-    answered?: string;
-    /**
-     * The message was no answer. It is held, and the run still waits for an answer.
-     */
-    question_open?: true;
-};
-
-/**
- * An entry of `ErrorIssues`.
- */
-export type ErrorIssue = {
-    /**
-     * The path of the member, separated by dots.
-     */
-    path: string;
-    /**
-     * The requirement that is not met.
-     */
-    message: string;
-};
-
-/**
- * Every error, as `application/problem+json`.
- */
-export type Error = {
-    /**
-     * A URI whose last segment is the code.
-     */
-    type: string;
-    /**
-     * The meaning of the code.
-     */
-    title: string;
-    /**
-     * The HTTP status.
-     */
-    status: number;
-    /**
-     * For people: the title, and the detail if there is one.
-     */
-    error: string;
-    /**
-     * What went wrong with this request.
-     */
-    detail?: string;
-    /**
-     * The path of the request.
-     */
-    instance?: string;
-    /**
-     * Whether the same request may succeed later.
-     */
-    retryable?: boolean;
-    /**
-     * The same value as X-Request-Id of the response.
-     */
-    trace_id?: string;
-    /**
-     * Programs should decide by this code, never by the text.
-     */
-    code?: 'invalid_request' | 'authentication_required' | 'external_authentication_required' | 'not_authorized' | 'insufficient_credits' | 'budget_exceeded' | 'feature_not_available' | 'integration_disabled' | 'content_policy_violation' | 'integration_not_configured' | 'resource_not_found' | 'conflict' | 'operation_not_supported' | 'resource_unavailable' | 'internal_error' | 'environment_setup_failed';
-    /**
-     * How to fix the problem.
-     */
-    remedy?: string;
-    /**
-     * For invalid input: each member that is not valid.
-     */
-    issues?: Array<ErrorIssue>;
-    /**
-     * For a device code, why there is no key: `authorization_pending`, `slow_down`, `expired_token`, `access_denied`.
-     */
-    reason?: string;
-    /**
-     * Where to sign in, if that would help.
-     */
-    auth_url?: string;
-    /**
-     * The provider of the model or service, if known.
-     */
-    provider?: string;
-    /**
-     * The name of the integration, if there is one.
-     */
-    integration_name?: string;
-    /**
-     * Where to set up what is missing, if there is such a page.
-     */
-    setup_url?: string;
-};
-
-/**
  * A file of the request.
  */
 export type RunApprovalAttachment = {
@@ -962,6 +263,10 @@ export type PullRequestArtifactData = {
      * The branch that the pull request merges.
      */
     branch: string;
+    /**
+     * What the platform last said. `unknown`: it has not been asked, or another one is newer.
+     */
+    status: 'open' | 'draft' | 'merged' | 'closed' | 'unknown';
 };
 
 /**
@@ -1148,6 +453,230 @@ export type RunPullRequestStatus = {
 };
 
 /**
+ * A program in the sandbox, next to the agent.
+ */
+export type MCPServerProgram = {
+    /**
+     * A program that speaks MCP on its standard streams.
+     */
+    command: string;
+    /**
+     * The arguments of the program. They must not refer to secrets.
+     */
+    args?: Array<string>;
+    /**
+     * Values may refer to secrets: `$` and the name in braces. They are filled in when the run starts.
+     */
+    env?: {
+        [key: string]: string;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * A remote server. The agent reaches it without access to its keys.
+ */
+export type MCPServerAddress = {
+    /**
+     * The URL of the server.
+     */
+    url: string;
+    /**
+     * Values may refer to secrets: `$` and the name in braces. They are filled in when the run starts.
+     */
+    headers?: {
+        [key: string]: string;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * A shared server.
+ */
+export type MCPServerReference = {
+    /**
+     * The id or name of the server.
+     */
+    warp_id: string;
+    [key: string]: unknown;
+};
+
+/**
+ * An MCP server for the agent: exactly one of `command`, `url` and `warp_id`.
+ */
+export type MCPServerConfig = MCPServerProgram | MCPServerAddress | MCPServerReference;
+
+/**
+ * The agent that does the work.
+ */
+export type AmbientAgentConfigHarness = {
+    /**
+     * A name of the agent catalogue. `oz` is the server's default agent.
+     */
+    type?: string;
+    /**
+     * The model of this agent. It takes precedence over `model_id` of the configuration.
+     */
+    model_id?: string;
+    /**
+     * The reasoning level, as the agent names it.
+     */
+    reasoning_level?: string;
+    [key: string]: unknown;
+};
+
+/**
+ * Shares the new run by a link, which the response contains as `share_url`. If the team does not allow it (`sharing` of the team), nothing is shared and the response names the member as ignored.
+ */
+export type AmbientAgentConfigSessionSharing = {
+    /**
+     * What users outside the team may do: see the run, or also send follow-ups.
+     */
+    public_access?: 'VIEWER' | 'EDITOR';
+    [key: string]: unknown;
+};
+
+/**
+ * The limits of all turns together. When a limit is reached, the turn is stopped and the run becomes FAILED with `budget_exceeded`.
+ */
+export type AmbientAgentConfigBudget = {
+    /**
+     * The maximum number of prompts to the agent.
+     */
+    max_turns?: number;
+    /**
+     * The maximum working time of the agent. Time in which it waits for a person or a worker does not count.
+     */
+    max_minutes?: number;
+    /**
+     * The maximum number of input and output tokens of all turns.
+     */
+    max_tokens?: number;
+    /**
+     * The maximum cost, computed by the agent or from the price list, whichever is higher.
+     */
+    max_cost_usd?: number;
+    [key: string]: unknown;
+};
+
+/**
+ * The configuration of a run. Unknown members are stored and returned, and the response that accepts them names them as ignored.
+ */
+export type AmbientAgentConfig = {
+    /**
+     * A name by which runs can be listed.
+     */
+    name?: string;
+    /**
+     * The model, as the agent names it. If the agent does not know it, the run logs this and uses the agent's default model.
+     */
+    model_id?: string;
+    /**
+     * Instructions for the whole session. The agent receives them at its start or before its first prompt.
+     */
+    base_prompt?: string;
+    /**
+     * The environment in which the run works: one of your own or of the team.
+     */
+    environment_id?: string;
+    /**
+     * `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`.
+     */
+    skill_spec?: string;
+    /**
+     * Skills for the agent, named like `skill_spec`, with which it must not be combined. They are put where the agent looks for skills. Without a prompt the first one is the task. At most 50.
+     */
+    skills?: Array<string>;
+    /**
+     * MCP servers for the agent, at most 20. Names have 1 to 64 letters, digits, `_` and `-`.
+     */
+    mcp_servers?: {
+        [key: string]: MCPServerConfig;
+    };
+    /**
+     * Stored and returned, but not used by any agent of this version: the response that accepts it names it as ignored.
+     */
+    computer_use_enabled?: boolean;
+    /**
+     * Stored and returned, but not used by any agent of this version: the response that accepts it names it as ignored.
+     */
+    computer_use_model_id?: string;
+    /**
+     * Only workers with this name may execute the run, even if it has to wait for one.
+     */
+    worker_host?: string;
+    /**
+     * How long an agent that waits for a person is kept running. 0: not at all.
+     */
+    idle_timeout_minutes?: number;
+    /**
+     * The agent that does the work.
+     */
+    harness?: AmbientAgentConfigHarness;
+    /**
+     * Shares the new run by a link, which the response contains as `share_url`. If the team does not allow it (`sharing` of the team), nothing is shared and the response names the member as ignored.
+     */
+    session_sharing?: AmbientAgentConfigSessionSharing;
+    /**
+     * The limits of all turns together. When a limit is reached, the turn is stopped and the run becomes FAILED with `budget_exceeded`.
+     */
+    budget?: AmbientAgentConfigBudget;
+    /**
+     * `ask`: a person decides each permission that the agent requests, and the run is BLOCKED until then. `allow` (default): all permissions are granted, within the sandbox.
+     */
+    permission_policy?: 'allow' | 'ask';
+    /**
+     * `owner/name`: a repository in which the run works. It is added to those of the environment, if there is one.
+     */
+    repository?: string;
+    /**
+     * `true`: nobody named `repository`; the client guessed it, for example from the clone in which a command ran. If it cannot be read, the run works without it and says so, instead of failing.
+     */
+    repository_guessed?: boolean;
+    /**
+     * What of `repository` is checked out: a branch, a tag or the full id of a commit. Default: its default branch. Without `repository` it counts for the repository of the environment, which must have exactly one.
+     */
+    ref?: string;
+    /**
+     * What Errand does at the end of a turn with changes in `repository` that the agent did not push. `draft` and `ready`: it pushes them and opens a pull request. `off`: it opens none. Without `repository` it counts for each repository of the environment. Default: `pull_request` of the environment, otherwise `off`, except for requests of people in chats.
+     */
+    pull_request?: 'off' | 'draft' | 'ready';
+    /**
+     * A JSON Schema (2020-12, at most 64 KiB) for the answer of each turn. The agent is told to end its answer with a matching JSON value, which `result.data` of the run contains. If it does not match, the agent may repair it once in the same turn; after that the run is FAILED with `invalid_request` and the problems. `$ref` must begin with `#`.
+     */
+    output_schema?: {
+        [key: string]: unknown;
+    };
+    [key: string]: unknown;
+};
+
+/**
+ * A principal: the creator or the executor of a run.
+ */
+export type RunCreatorInfo = {
+    /**
+     * The principal's id.
+     */
+    uid: string;
+    /**
+     * `user`: a person. `service_account`: a program.
+     */
+    type: 'user' | 'service_account';
+    /**
+     * The name shown on the pages.
+     */
+    display_name?: string;
+    /**
+     * The email address, if known.
+     */
+    email?: string;
+    /**
+     * The URL of a picture, if known.
+     */
+    photo_url?: string;
+};
+
+/**
  * The newest pull request of the run.
  */
 export type RunOutcomePullRequest = {
@@ -1232,6 +761,479 @@ export type RunOutcome = {
 };
 
 /**
+ * What the run waits for before it can start or continue.
+ */
+export type RunWaitingFor = {
+    /**
+     * `approval`: a person must approve the run, or a follow-up to a run that has ended. `question`: a person must answer the agent. `worker_host`: no worker with the name `worker_host` is connected. `capacity`: no worker is free, or the agent has an answer and waits for a slot of its worker. `quota`: the team has as many runs at work as its quota `running_runs` allows. `disk`: the disks of the free workers are nearly full.
+     */
+    reason: 'approval' | 'question' | 'instructions' | 'worker_host' | 'capacity' | 'quota' | 'disk';
+    /**
+     * A text for people.
+     */
+    message: string;
+    /**
+     * When the run got its present state.
+     */
+    since: string;
+    /**
+     * Whether the policies let the caller answer or approve. Only if a person has to.
+     */
+    may_decide?: boolean;
+    /**
+     * Members who may answer or approve, at most five. Absent if the caller may.
+     */
+    deciders?: Array<RunCreatorInfo>;
+};
+
+/**
+ * `run.created`, `run.` with the name of the run's new state, and `webhook.disabled`: another webhook of the team was disabled because it failed.
+ */
+export type WebhookEventType = 'run.created' | 'run.queued' | 'run.pending' | 'run.claimed' | 'run.inprogress' | 'run.blocked' | 'run.succeeded' | 'run.failed' | 'run.error' | 'run.cancelled' | 'webhook.disabled';
+
+/**
+ * A new webhook.
+ */
+export type WebhookRequest = {
+    /**
+     * The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
+     */
+    url: string;
+    /**
+     * A description for people.
+     */
+    description?: string;
+    /**
+     * The events that are sent. An empty list means all that begin with `run.`.
+     */
+    events?: Array<WebhookEventType>;
+    /**
+     * Whether messages are sent. Events that happen while the webhook is disabled are never sent. Default: true.
+     */
+    enabled?: boolean;
+};
+
+/**
+ * Receives all messages that begin with `run.` about this run alone. A retry does not copy it.
+ */
+export type RunWebhook = {
+    /**
+     * The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
+     */
+    url: string;
+    /**
+     * Signs the messages: `whsec_` and the base64 of 24 to 64 bytes. It is stored encrypted and never returned.
+     */
+    secret: string;
+};
+
+/**
+ * The members to change. Other members keep their value. Enabling a webhook also resets `failing_since`.
+ */
+export type WebhookChange = {
+    /**
+     * The receiver's URL. It must be https, and outside the server's own network unless the operator allows it.
+     */
+    url?: string;
+    /**
+     * A description for people.
+     */
+    description?: string;
+    /**
+     * The events that are sent. An empty list means all that begin with `run.`.
+     */
+    events?: Array<WebhookEventType>;
+    /**
+     * Whether messages are sent. Events that happen while the webhook is disabled are never sent. Default: true.
+     */
+    enabled?: boolean;
+};
+
+/**
+ * The end of the old secret.
+ */
+export type RotateWebhookSecretRequest = {
+    /**
+     * For how long messages are also signed with the old secret.
+     */
+    overlap_seconds?: number;
+};
+
+/**
+ * A URL that receives events of runs.
+ */
+export type Webhook = {
+    /**
+     * The webhook's id.
+     */
+    id: string;
+    /**
+     * The receiver's URL.
+     */
+    url: string;
+    /**
+     * A description for people.
+     */
+    description?: string;
+    /**
+     * The events that are sent.
+     */
+    events: Array<WebhookEventType>;
+    /**
+     * Whether messages are sent.
+     */
+    enabled: boolean;
+    /**
+     * Why the server disabled the webhook.
+     */
+    disabled_reason?: string;
+    /**
+     * Since when all tries have failed.
+     */
+    failing_since?: string;
+    /**
+     * Until this time, messages are also signed with the previous secret.
+     */
+    previous_secret_expires_at?: string;
+    /**
+     * The uid of the principal that created the webhook.
+     */
+    created_by: string;
+    /**
+     * When the webhook was created.
+     */
+    created_at: string;
+    /**
+     * When the webhook was last changed.
+     */
+    updated_at: string;
+};
+
+/**
+ * A webhook with its new secret.
+ */
+export type RevealedWebhook = {
+    /**
+     * The webhook's id.
+     */
+    id: string;
+    /**
+     * The receiver's URL.
+     */
+    url: string;
+    /**
+     * A description for people.
+     */
+    description?: string;
+    /**
+     * The events that are sent.
+     */
+    events: Array<WebhookEventType>;
+    /**
+     * Whether messages are sent.
+     */
+    enabled: boolean;
+    /**
+     * Why the server disabled the webhook.
+     */
+    disabled_reason?: string;
+    /**
+     * Since when all tries have failed.
+     */
+    failing_since?: string;
+    /**
+     * Until this time, messages are also signed with the previous secret.
+     */
+    previous_secret_expires_at?: string;
+    /**
+     * The uid of the principal that created the webhook.
+     */
+    created_by: string;
+    /**
+     * When the webhook was created.
+     */
+    created_at: string;
+    /**
+     * When the webhook was last changed.
+     */
+    updated_at: string;
+    /**
+     * The secret that signs messages. It is shown only once.
+     */
+    secret: string;
+};
+
+/**
+ * All webhooks of the team.
+ */
+export type ListWebhooksResponse = {
+    /**
+     * The oldest webhook comes first.
+     */
+    webhooks: Array<Webhook>;
+    page_info: PageInfo;
+};
+
+/**
+ * `QUEUED`: the run waits for a worker. `PENDING` and `CLAIMED`: a worker prepares it. `INPROGRESS`: the agent works. `BLOCKED`: the run waits for a person. `SUCCEEDED`, `FAILED` (a problem of the request), `ERROR` (a problem of the platform) and `CANCELLED`: the run has ended. A follow-up continues an ended run.
+ */
+export type RunState = 'QUEUED' | 'PENDING' | 'CLAIMED' | 'INPROGRESS' | 'BLOCKED' | 'SUCCEEDED' | 'FAILED' | 'ERROR' | 'CANCELLED';
+
+/**
+ * An entry of `RunAgentRequestImages`.
+ */
+export type RunAgentRequestImage = {
+    /**
+     * The bytes, encoded as base64.
+     */
+    data: string;
+    /**
+     * The media type of the bytes.
+     */
+    mime_type: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
+};
+
+/**
+ * An entry of `RunAgentRequestAttachments`.
+ */
+export type RunAgentRequestAttachment = {
+    /**
+     * The name of the file in `attachments/`. Unsafe characters are replaced, and a number is added if the name is already used.
+     */
+    file_name: string;
+    /**
+     * The media type of the bytes.
+     */
+    mime_type: string;
+    /**
+     * The bytes, encoded as base64.
+     */
+    data: string;
+};
+
+/**
+ * A new run. At least one of `prompt`, `skill`, `config.skill_spec`, `config.skills` and `conversation_id` is required.
+ */
+export type RunAgentRequest = {
+    /**
+     * The task, in words.
+     */
+    prompt?: string;
+    config?: AmbientAgentConfig;
+    /**
+     * The title of the run. Default: the beginning of the prompt.
+     */
+    title?: string;
+    /**
+     * `[owner/]repo:name` or `[owner/]repo:path`. It takes precedence over `config.skill_spec`.
+     */
+    skill?: string;
+    /**
+     * A conversation to continue, with its files and, if the agent is the same, its memory. Values that `config` and `team` leave out are taken from the newest run of the conversation, except `name` and `skill_spec`.
+     */
+    conversation_id?: string;
+    /**
+     * The parent of the run.
+     */
+    parent_run_id?: string;
+    /**
+     * false: only the creator and administrators can see the run. Default: true.
+     */
+    team?: boolean;
+    /**
+     * Images that belong to the prompt, for agents that accept images.
+     */
+    images?: Array<RunAgentRequestImage>;
+    /**
+     * Files that belong to the prompt.
+     */
+    attachments?: Array<RunAgentRequestAttachment>;
+    /**
+     * The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: `normal`.
+     */
+    mode?: 'normal' | 'plan' | 'orchestrate';
+    /**
+     * true: `config.permission_policy` defaults to `ask`.
+     */
+    interactive?: boolean;
+    /**
+     * The caller's own labels of the run, by which runs can be listed. At most 20 pairs. Names have up to 64 characters of `a-z A-Z 0-9 . _ -`, values up to 256 bytes.
+     */
+    metadata?: {
+        [key: string]: string;
+    };
+    /**
+     * The uid of the named agent that executes the run. Values that `config` leaves out are taken from it. Default: the caller, if its key belongs to a named agent.
+     */
+    agent_identity_uid?: string;
+    /**
+     * The uid or the email address of an active member, who becomes the creator of the run. The run gets no personal secrets, and the member cannot approve it. For administrators, and for named agents with `on_behalf_of_enabled`.
+     */
+    on_behalf_of?: string;
+    webhook?: RunWebhook;
+};
+
+/**
+ * The members to change. Other members keep their value.
+ */
+export type RunUpdate = {
+    /**
+     * The new title.
+     */
+    title?: string;
+    /**
+     * Replaces all pairs.
+     */
+    metadata?: {
+        [key: string]: string;
+    };
+};
+
+/**
+ * The run was accepted and stored.
+ */
+export type RunAgentResponse = {
+    /**
+     * The new run's id.
+     */
+    run_id: string;
+    /**
+     * The same as `run_id`.
+     */
+    task_id: string;
+    state: RunState;
+    /**
+     * Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
+     */
+    at_capacity?: boolean;
+    waiting_for?: RunWaitingFor;
+    /**
+     * The address of the run's page for guests, if `config.session_sharing` asked for it and the team allows it. Only this response contains it. It expires after 7 days.
+     */
+    share_url?: string;
+    /**
+     * The paths of members that were accepted and have no effect: unknown ones, and known ones that this server does not use. Absent if there are none. At most 100; then `...` is the last entry.
+     */
+    ignored?: Array<string>;
+};
+
+/**
+ * A file that belongs to a follow-up: `file_name`, `mime_type` and `data`.
+ */
+export type FollowupAttachment = {
+    /**
+     * The name of the file in `attachments/`. Unsafe characters are replaced, and a number is added if the name is already used.
+     */
+    file_name?: string;
+    /**
+     * The media type of the bytes.
+     */
+    mime_type?: string;
+    /**
+     * The bytes, encoded as base64.
+     */
+    data?: string;
+    /**
+     * For clients of another server: no id is known here, and the response is 422. Send `data`.
+     */
+    attachment_id?: string;
+};
+
+/**
+ * An entry of `RunFollowupRequestImages`.
+ */
+export type RunFollowupRequestImage = {
+    /**
+     * The bytes, encoded as base64.
+     */
+    data: string;
+    /**
+     * The media type of the bytes.
+     */
+    mime_type: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
+};
+
+/**
+ * A message to an existing run.
+ */
+export type RunFollowupRequest = {
+    /**
+     * The text of the follow-up. It may be empty if there are files.
+     */
+    message?: string;
+    /**
+     * Files that belong to the message, at most 25.
+     */
+    attachments?: Array<FollowupAttachment>;
+    /**
+     * Images that belong to the message, for agents that accept images.
+     */
+    images?: Array<RunFollowupRequestImage>;
+    /**
+     * The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: `normal`.
+     */
+    mode?: 'normal' | 'plan' | 'orchestrate';
+    /**
+     * queue (default): the next turn processes it. interrupt: it stops the current turn. steer: it is added to the current turn if the agent supports that, otherwise it is queued; no agent of this version supports it.
+     */
+    delivery?: 'queue' | 'interrupt' | 'steer';
+    /**
+     * thread (default): it is posted to the threads of the run. private: neither it nor the answer of a turn with only private follow-ups is posted. The run's state and the agent's questions are still posted.
+     */
+    visibility?: 'thread' | 'private';
+};
+
+/**
+ * The follow-up was accepted. The agent has not read it yet.
+ */
+export type RunFollowupResponse = {
+    /**
+     * `live_session`: the running turn gets it, or it answered the question of a running agent. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
+     */
+    outcome: 'live_session' | 'queued_prompt' | 'handoff_execution' | 'queue_pending';
+    /**
+     * null if the message answered a question of the run, and so became no follow-up.
+     */
+    followup_id?: string | null;
+    state: RunState;
+    /**
+     * The `option_id` that the message chose. Absent if it was no answer, and after a refusal for which the agent offers no option that holds once.
+     */
+    answered?: string;
+    /**
+     * The message was no answer. It is held, and the run still waits for an answer.
+     */
+    question_open?: true;
+};
+
+/**
+ * The follow-up was accepted. The agent has not read it yet.
+ */
+export type ConversationFollowupResponse = {
+    /**
+     * `live_session`: the running turn gets it, or it answered the question of a running agent. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
+     */
+    outcome: 'live_session' | 'queued_prompt' | 'handoff_execution' | 'queue_pending';
+    /**
+     * null if the message answered a question of the run, and so became no follow-up.
+     */
+    followup_id?: string | null;
+    state: RunState;
+    /**
+     * The `option_id` that the message chose. Absent if it was no answer, and after a refusal for which the agent offers no option that holds once.
+     */
+    answered?: string;
+    /**
+     * The message was no answer. It is held, and the run still waits for an answer.
+     */
+    question_open?: true;
+    /**
+     * The newest run of the conversation, which gets the follow-up.
+     */
+    run_id: string;
+};
+
+/**
  * The source of a run. `API` if nothing more specific is known.
  */
 export type RunSourceType = 'API' | 'SLACK' | 'LINEAR' | 'LOCAL' | 'SCHEDULED_AGENT' | 'WEB_APP' | 'GITHUB_ACTION' | 'CLOUD_MODE' | 'CLI' | 'JIRA' | 'GITHUB_WEBHOOK' | 'GITLAB_WEBHOOK';
@@ -1310,6 +1312,10 @@ export type RunResult = {
      * true: the answer is longer. The transcript has more of it.
      */
     truncated?: boolean;
+    /**
+     * The JSON value in the answer. Present if the run has an `output_schema`, which it matches.
+     */
+    data?: unknown;
 };
 
 /**
@@ -1439,6 +1445,10 @@ export type RunItem = {
      */
     task_id: string;
     /**
+     * The run at the top of its ancestors. The run itself if it has no parent.
+     */
+    root_run_id: string;
+    /**
      * The title of the request, or the beginning of the prompt.
      */
     title: string;
@@ -1470,6 +1480,14 @@ export type RunItem = {
      * When the agent first received the prompt. null before that.
      */
     started_at?: string | null;
+    /**
+     * When the run ended. null while it has not ended.
+     */
+    finished_at?: string | null;
+    /**
+     * The prompt and the follow-ups that came before the run started, with blank lines between. Absent in lists.
+     */
+    submitted_prompt?: string;
     /**
      * The ISO 8601 duration from the start to the end, or until now.
      */
@@ -1549,7 +1567,7 @@ export type RunItem = {
      */
     execution_location?: 'LOCAL' | 'REMOTE';
     /**
-     * The verified origin of the run. `config_layers` names the source of each member of `agent_config`: `request` (also for a skill that `skill` names), `agent` (the named agent), `conversation` (taken from the run that this run continues), `routing_rule`, `skill` (a name that the skill defines), or `default`. A retry keeps `routing` and `config_layers` of the run that it repeats.
+     * The verified origin of the run. `config_layers` names the source of each member of `agent_config`: `request` (also for a skill that `skill` names), `agent` (the named agent), `conversation` (taken from the run that this run continues), `repository_file` (a file in the repository of the request), `routing_rule`, `skill` (a name that the skill defines), or `default`. A retry keeps `routing` and `config_layers` of the run that it repeats.
      */
     provenance?: {
         [key: string]: unknown;
@@ -1565,6 +1583,223 @@ export type ListRunsResponse = {
      */
     runs: Array<RunItem>;
     page_info: PageInfo;
+};
+
+/**
+ * An entry of `RunFilterTaskStatus`.
+ */
+export type RunFilterTaskStatu = 'running' | 'failed' | 'blocked' | 'cancelled' | 'complete';
+
+/**
+ * Filters as in the query of `GET /agent/runs`. All must match. An unknown or empty one is refused.
+ */
+export type RunFilter = {
+    /**
+     * One of these states. Can be repeated.
+     */
+    state?: Array<RunState>;
+    /**
+     * The name of the run's configuration.
+     */
+    name?: string;
+    /**
+     * An alias of `name`.
+     */
+    config_name?: string;
+    /**
+     * The model of the run's configuration.
+     */
+    model_id?: string;
+    /**
+     * The uid of the principal that started the run.
+     */
+    creator?: string;
+    /**
+     * The uid of the principal that executes the run: its creator, unless the run names another one.
+     */
+    executor?: string;
+    /**
+     * One of these sources, values of `RunSourceType`. Any other value matches nothing. Can be repeated.
+     */
+    source?: string | Array<string>;
+    /**
+     * One of these states of the run together with the runs below it. `running`: one of them is neither ended nor blocked. The others are states of the run at the top. Can be repeated.
+     */
+    task_status?: Array<RunFilterTaskStatu>;
+    /**
+     * Only runs created after this time (RFC 3339).
+     */
+    created_after?: string;
+    /**
+     * Only runs created before this time (RFC 3339).
+     */
+    created_before?: string;
+    /**
+     * Only runs changed after this time (RFC 3339).
+     */
+    updated_after?: string;
+    /**
+     * Only runs changed before this time (RFC 3339).
+     */
+    updated_before?: string;
+    /**
+     * The environment of the run. `empty-environment`: runs without an environment.
+     */
+    environment_id?: string;
+    /**
+     * The skill that started the run: `owner/repo:path/to/SKILL.md`, the format of `skill_spec` in `agent_config` and of the ids in `GET /agent`. A skill's name, or a repository without its owner, matches nothing.
+     */
+    skill?: string;
+    /**
+     * An alias of `skill`.
+     */
+    skill_spec?: string;
+    /**
+     * A repository in which the run works: its own or one of its environment. `owner/name` or an address, in any case.
+     */
+    repository?: string;
+    /**
+     * The schedule that started the run.
+     */
+    schedule_id?: string;
+    /**
+     * Only the runs of this conversation.
+     */
+    conversation_id?: string;
+    /**
+     * Only runs directly below this run.
+     */
+    parent_run_id?: string;
+    /**
+     * Only runs below this run, at any depth.
+     */
+    ancestor_run_id?: string;
+    /**
+     * Only runs that produced an artifact of this type.
+     */
+    artifact_type?: string;
+    /**
+     * Where the run is executed. Workers execute all runs, so `REMOTE` matches every run and `LOCAL` matches none.
+     */
+    execution_location?: 'LOCAL' | 'REMOTE';
+    /**
+     * `metadata[key]=value`: all of these pairs, at most 5.
+     */
+    metadata?: {
+        [key: string]: string;
+    };
+    /**
+     * Words that must all occur in the title, the prompt or the skill. Parts of words match, and case is ignored. Or the id of a run, or the address of its page.
+     */
+    q?: string;
+    /**
+     * The same as `metadata[automation_id]`.
+     */
+    automation_id?: string;
+    /**
+     * For clients of another server. No run of this one belongs to a factory, so any value matches nothing.
+     */
+    factory_uid?: Array<string>;
+    /**
+     * `true` matches nothing, see `factory_uid`.
+     */
+    factory_only?: 'true' | 'false';
+};
+
+/**
+ * An entry of `ErrorIssues`.
+ */
+export type ErrorIssue = {
+    /**
+     * The path of the member, separated by dots.
+     */
+    path: string;
+    /**
+     * The requirement that is not met.
+     */
+    message: string;
+    /**
+     * For a member of the body: its JSON Pointer (RFC 6901), such as `/config/harness/type`.
+     */
+    pointer?: string;
+};
+
+/**
+ * Every error, as `application/problem+json`.
+ */
+export type Error = {
+    /**
+     * A URI whose last segment is the code.
+     */
+    type: string;
+    /**
+     * The meaning of the code.
+     */
+    title: string;
+    /**
+     * The HTTP status.
+     */
+    status: number;
+    /**
+     * For people: the title, and the detail if there is one.
+     */
+    error: string;
+    /**
+     * What went wrong with this request.
+     */
+    detail?: string;
+    /**
+     * The path of the request.
+     */
+    instance?: string;
+    /**
+     * Whether the same request may succeed later.
+     */
+    retryable?: boolean;
+    /**
+     * The same value as X-Request-Id of the response.
+     */
+    trace_id?: string;
+    /**
+     * Programs should decide by this code, never by the text.
+     */
+    code?: 'invalid_request' | 'authentication_required' | 'external_authentication_required' | 'not_authorized' | 'insufficient_credits' | 'budget_exceeded' | 'feature_not_available' | 'integration_disabled' | 'content_policy_violation' | 'integration_not_configured' | 'resource_not_found' | 'conflict' | 'operation_not_supported' | 'resource_unavailable' | 'internal_error' | 'environment_setup_failed';
+    /**
+     * How to fix the problem.
+     */
+    remedy?: string;
+    /**
+     * For invalid input: each member that is not valid.
+     */
+    issues?: Array<ErrorIssue>;
+    /**
+     * For a device code, why there is no key: `authorization_pending`, `slow_down`, `expired_token`, `access_denied`.
+     */
+    reason?: string;
+    /**
+     * Where to sign in, if that would help.
+     */
+    auth_url?: string;
+    /**
+     * The provider of the model or service, if known.
+     */
+    provider?: string;
+    /**
+     * The name of the integration, if there is one.
+     */
+    integration_name?: string;
+    /**
+     * Where to set up what is missing, if there is such a page.
+     */
+    setup_url?: string;
+    /**
+     * For a failed If-Match: the ETag of the resource as it is now.
+     */
+    current_etag?: string;
+    /**
+     * For a cancellation by filter that expected another number: how many runs match.
+     */
+    matching_runs?: number;
 };
 
 /**
@@ -2261,6 +2496,10 @@ export type TurnEndedEvent = {
      * The agent's final answer. May be empty.
      */
     answer: string;
+    /**
+     * The part of the answer that `output_schema` asks for.
+     */
+    data?: unknown;
     /**
      * The tokens of the turn, if they are known.
      */
@@ -3356,9 +3595,9 @@ export type AgentModel = {
      */
     display_name: string;
     /**
-     * The provider of the model.
+     * The provider of the model. `UNKNOWN`: any other.
      */
-    provider: string;
+    provider: 'OPENAI' | 'ANTHROPIC' | 'GOOGLE' | 'UNKNOWN';
     /**
      * Whether the model accepts images.
      */
@@ -3495,9 +3734,11 @@ export type ActionResultBlock = {
      */
     state: 'running' | 'completed' | 'failed' | 'denied';
     /**
-     * The output so far. Long texts are cut.
+     * The output so far: `text`, and `content` with all parts if some are no text, such as changes of files. Or the agent's own object, or `value` with any other value. Empty if there is none. Long texts are cut.
      */
-    output: unknown;
+    output: {
+        [key: string]: unknown;
+    };
 };
 
 /**
@@ -3603,19 +3844,19 @@ export type RunTimelineEvent = {
      */
     run_id: string;
     /**
-     * The attempt of a worker. Absent while no worker executes the run.
+     * The number of the attempt: 1, 2, 3 … Absent while no worker executes the run.
      */
-    execution_id?: string;
+    execution_id?: number;
     /**
-     * What happened. New types may be added.
+     * What happened. The names are those of the public client; `GET …/events` has every event.
      */
-    event_type: string;
+    event_type: 'oz_run_created' | 'oz_run_claimed' | 'worker_container_ready' | 'shared_session_started' | 'agent_started' | 'oz_run_done' | 'oz_run_blocked' | 'oz_run_cancelled' | 'oz_run_failed' | 'oz_run_errored' | 'vm_shutdown';
     /**
      * When the event was stored.
      */
     occurred_at: string;
     /**
-     * The members of the type, as in `RunEvent`.
+     * The members of the event, as in `RunEvent`.
      */
     payload?: {
         [key: string]: unknown;
@@ -3623,7 +3864,7 @@ export type RunTimelineEvent = {
 };
 
 /**
- * The history of a run, without the messages and actions of its agent.
+ * The steps of a run from its creation to its end.
  */
 export type RunTimeline = {
     /**
@@ -3696,6 +3937,7 @@ export type ListShareLinksResponse = {
      * The oldest link comes first. Expired links are listed for 30 days.
      */
     share_links: Array<ShareLink>;
+    page_info: PageInfo;
 };
 
 /**
@@ -4058,13 +4300,18 @@ export type ListAuditResponse = {
 };
 
 /**
- * The runs to cancel.
+ * The runs to cancel: their ids, or a filter and the number of runs that it matches.
  */
 export type CancelRunsRequest = {
     /**
      * The ids of the runs, at most 100.
      */
-    run_ids: Array<string>;
+    run_ids?: Array<string>;
+    filter?: RunFilter;
+    /**
+     * With `filter`: how many runs that have not ended it matches. If the number differs by more than a tenth, nothing is cancelled, and `matching_runs` of the 409 is the number.
+     */
+    expected?: number;
 };
 
 /**
@@ -4088,9 +4335,26 @@ export type CancelResult = {
  */
 export type CancelRunsResponse = {
     /**
-     * In the order of the request.
+     * In the order of the request, or by age.
      */
     results: Array<CancelResult>;
+};
+
+/**
+ * The turn ends.
+ */
+export type RunInterrupted = {
+    [key: string]: unknown;
+};
+
+/**
+ * The turn ends.
+ */
+export type ConversationInterrupted = {
+    /**
+     * The run whose turn ends.
+     */
+    run_id: string;
 };
 
 /**
@@ -4101,6 +4365,156 @@ export type Success = {
      * The operation succeeded.
      */
     success: true;
+};
+
+/**
+ * An entry of `RunOfBatchImages`.
+ */
+export type RunOfBatchImage = {
+    /**
+     * The bytes, encoded as base64.
+     */
+    data: string;
+    /**
+     * The media type of the bytes.
+     */
+    mime_type: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
+};
+
+/**
+ * An entry of `RunOfBatchAttachments`.
+ */
+export type RunOfBatchAttachment = {
+    /**
+     * The name of the file in `attachments/`. Unsafe characters are replaced, and a number is added if the name is already used.
+     */
+    file_name: string;
+    /**
+     * The media type of the bytes.
+     */
+    mime_type: string;
+    /**
+     * The bytes, encoded as base64.
+     */
+    data: string;
+};
+
+/**
+ * A new run, as in `POST /agent/runs`, and its key.
+ */
+export type RunOfBatch = {
+    /**
+     * The task, in words.
+     */
+    prompt?: string;
+    config?: AmbientAgentConfig;
+    /**
+     * The title of the run. Default: the beginning of the prompt.
+     */
+    title?: string;
+    /**
+     * `[owner/]repo:name` or `[owner/]repo:path`. It takes precedence over `config.skill_spec`.
+     */
+    skill?: string;
+    /**
+     * A conversation to continue, with its files and, if the agent is the same, its memory. Values that `config` and `team` leave out are taken from the newest run of the conversation, except `name` and `skill_spec`.
+     */
+    conversation_id?: string;
+    /**
+     * The parent of the run.
+     */
+    parent_run_id?: string;
+    /**
+     * false: only the creator and administrators can see the run. Default: true.
+     */
+    team?: boolean;
+    /**
+     * Images that belong to the prompt, for agents that accept images.
+     */
+    images?: Array<RunOfBatchImage>;
+    /**
+     * Files that belong to the prompt.
+     */
+    attachments?: Array<RunOfBatchAttachment>;
+    /**
+     * The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work. The agent's own mode of that name is used if it has one; otherwise the mode is described in the prompt. Default: `normal`.
+     */
+    mode?: 'normal' | 'plan' | 'orchestrate';
+    /**
+     * true: `config.permission_policy` defaults to `ask`.
+     */
+    interactive?: boolean;
+    /**
+     * The caller's own labels of the run, by which runs can be listed. At most 20 pairs. Names have up to 64 characters of `a-z A-Z 0-9 . _ -`, values up to 256 bytes.
+     */
+    metadata?: {
+        [key: string]: string;
+    };
+    /**
+     * The uid of the named agent that executes the run. Values that `config` leaves out are taken from it. Default: the caller, if its key belongs to a named agent.
+     */
+    agent_identity_uid?: string;
+    /**
+     * The uid or the email address of an active member, who becomes the creator of the run. The run gets no personal secrets, and the member cannot approve it. For administrators, and for named agents with `on_behalf_of_enabled`.
+     */
+    on_behalf_of?: string;
+    webhook?: RunWebhook;
+    /**
+     * The key of this run, as the header `Idempotency-Key` of a single request. Default: one that is made from the header of this request and the position of the run.
+     */
+    idempotency_key?: string;
+};
+
+/**
+ * Several new runs. Each is accepted or refused by itself.
+ */
+export type CreateRunsRequest = {
+    /**
+     * The runs to start, at most 50.
+     */
+    runs: Array<RunOfBatch>;
+};
+
+/**
+ * What a single request for this run would have returned.
+ */
+export type CreateRunsResult = {
+    /**
+     * The new run's id.
+     */
+    run_id?: string;
+    /**
+     * The same as `run_id`.
+     */
+    task_id?: string;
+    state?: RunState;
+    /**
+     * Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
+     */
+    at_capacity?: boolean;
+    waiting_for?: RunWaitingFor;
+    /**
+     * The address of the run's page for guests, if `config.session_sharing` asked for it and the team allows it. Only this response contains it. It expires after 7 days.
+     */
+    share_url?: string;
+    /**
+     * The paths of members that were accepted and have no effect: unknown ones, and known ones that this server does not use. Absent if there are none. At most 100; then `...` is the last entry.
+     */
+    ignored?: Array<string>;
+    /**
+     * Why the run was not started. Then no other member is there.
+     */
+    error?: Error;
+};
+
+/**
+ * The result for each run.
+ */
+export type CreateRunsResponse = {
+    /**
+     * In the order of the request.
+     */
+    results: Array<CreateRunsResult>;
 };
 
 /**
@@ -4220,6 +4634,7 @@ export type ListKeysResponse = {
      * The newest key comes first. Revoked keys are included, and expired ones for 30 days.
      */
     keys: Array<ApiKey>;
+    page_info: PageInfo;
 };
 
 /**
@@ -4383,6 +4798,16 @@ export type DoctorResponse = {
 };
 
 /**
+ * The networks from which agents connect to other servers.
+ */
+export type EgressRanges = {
+    /**
+     * IPv4 and IPv6 networks, such as `203.0.113.0/24`.
+     */
+    cidrs: Array<string>;
+};
+
+/**
  * An entry of `EnvironmentConfigGithubRepos`.
  */
 export type EnvironmentConfigGithubRepo = {
@@ -4520,6 +4945,17 @@ export type ListEnvironmentsResponse = {
      * In the order of `sort_by`.
      */
     environments: Array<Environment>;
+    page_info: PageInfo;
+};
+
+/**
+ * A run.
+ */
+export type RunReference = {
+    /**
+     * The run's id.
+     */
+    run_id: string;
 };
 
 /**
@@ -4621,6 +5057,34 @@ export type UpdateRunFollowupRequest = {
 };
 
 /**
+ * The tokens that the program of the agent reported.
+ */
+export type HarnessUsage = {
+    /**
+     * Whether there is `usage`.
+     */
+    available: boolean;
+    /**
+     * The conversation of the run.
+     */
+    conversation_id: string;
+    /**
+     * The run's id.
+     */
+    run_id: string;
+    /**
+     * The age of `usage`.
+     */
+    age_seconds?: number;
+    /**
+     * The sum over the finished turns. Its members have the names of the public client.
+     */
+    usage?: {
+        [key: string]: unknown;
+    };
+};
+
+/**
  * Links an external account to a principal.
  */
 export type IdentityLink = {
@@ -4654,6 +5118,7 @@ export type ListIdentityLinksResponse = {
      * The oldest link comes first.
      */
     links: Array<IdentityLink>;
+    page_info: PageInfo;
 };
 
 /**
@@ -4718,102 +5183,6 @@ export type ListInboxResponse = {
      */
     events: Array<InboxEvent>;
     page_info: PageInfo;
-};
-
-/**
- * A workspace, organisation or account of an external platform that is connected to the server.
- */
-export type Installation = {
-    /**
-     * The installation's id.
-     */
-    id: string;
-    /**
-     * The adapter that connects the installation.
-     */
-    adapter: string;
-    /**
-     * The id on the external platform.
-     */
-    external_id: string;
-    /**
-     * The name that an administrator chose.
-     */
-    name?: string;
-    /**
-     * false: events from the installation are refused, and the sender is told the reason.
-     */
-    enabled: boolean;
-    /**
-     * The uid of the team that owns the runs from this installation.
-     */
-    team_uid: string;
-    /**
-     * The uid of the team that will own the installation once one of its administrators accepts it.
-     */
-    offered_team_uid?: string;
-    /**
-     * Why the platform refuses the app there, and what an operator can do. Absent: it works, as far as is known.
-     */
-    problem?: string;
-    /**
-     * When the installation was first seen.
-     */
-    created_at: string;
-};
-
-/**
- * A workspace that sent messages in the last days and is not connected, so that they have no answer. Once the app is installed there, the messages of the last hour are processed.
- */
-export type UnconnectedWorkspace = {
-    /**
-     * The adapter of the platform.
-     */
-    adapter: string;
-    /**
-     * The id of the workspace on the external platform.
-     */
-    external_id: string;
-    /**
-     * When its last message came.
-     */
-    last_received_at: string;
-    /**
-     * Where an administrator installs the app in it.
-     */
-    install_url: string;
-};
-
-/**
- * The installations of the team, and after them those that are offered to it; for operators, of all teams.
- */
-export type ListInstallationsResponse = {
-    /**
-     * The oldest installation comes first.
-     */
-    installations: Array<Installation>;
-    /**
-     * For operators: workspaces that write to the server and are not connected, the newest first.
-     */
-    unconnected?: Array<UnconnectedWorkspace>;
-};
-
-/**
- * The members to change. Other members keep their value.
- */
-export type UpdateInstallationRequest = {
-    /**
-     * A name for the list of installations.
-     */
-    name?: string;
-    /**
-     * false: events from the installation are refused. Operators cannot enable what belongs to another team with an administrator.
-     */
-    enabled?: boolean;
-    /**
-     * For operators: the uid of the team that will own the installation. A team with an administrator is offered it (`offered_team_uid`), and an administrator of that team accepts by sending the uid of the team here. The uid of the present team takes an offer back. Existing runs keep their team.
-     */
-    team_uid?: string;
 };
 
 /**
@@ -4933,6 +5302,78 @@ export type GuideNeed = {
 };
 
 /**
+ * A field of a form.
+ */
+export type GuideField = {
+    /**
+     * The name in the query.
+     */
+    name: string;
+    /**
+     * What the reader enters. It may stay empty.
+     */
+    label: string;
+};
+
+/**
+ * A page of the server that creates the app on the platform and stores its credentials.
+ */
+export type GuideCreation = {
+    /**
+     * The address of the page. The inputs are members of its query.
+     */
+    url: string;
+    /**
+     * The text of the button.
+     */
+    title: string;
+    /**
+     * What happens.
+     */
+    text: string;
+    /**
+     * What the reader chooses.
+     */
+    inputs: Array<GuideField>;
+};
+
+/**
+ * An app that the server creates and updates with a token of an operator.
+ */
+export type ManagedApp = {
+    /**
+     * Whether the server created the app, and can update it.
+     */
+    created: boolean;
+    /**
+     * Which tokens are needed, and what for.
+     */
+    text: string;
+    /**
+     * Where they are made.
+     */
+    link: GuideLink;
+};
+
+/**
+ * A variable of an adapter that the server keeps encrypted. Its value is never shown.
+ */
+export type StoredSetting = {
+    /**
+     * The name of the variable in whose place the setting is used.
+     */
+    name: string;
+    /**
+     * When it was stored.
+     */
+    updated_at: string;
+    /**
+     * The uid of the principal who stored it.
+     */
+    updated_by: string;
+};
+
+/**
  * How to connect an external platform with this server.
  */
 export type InstallationGuide = {
@@ -4945,13 +5386,29 @@ export type InstallationGuide = {
      */
     title: string;
     /**
-     * Whether the variables of the adapter are set.
+     * Whether the variables of the adapter are set, or stored by the server.
      */
     enabled: boolean;
+    /**
+     * Why the stored settings do not switch the adapter on.
+     */
+    problem?: string;
+    /**
+     * What the server stored when it created the app. A variable of a process is used in place of the setting of the same name.
+     */
+    stored_settings?: Array<StoredSetting>;
     /**
      * Where an administrator installs the app in a workspace, if the server is set up for that.
      */
     install_url?: string;
+    /**
+     * The page that creates the app. Absent: the app exists, or cannot be created in that way.
+     */
+    create?: GuideCreation;
+    /**
+     * Absent: a token cannot create the app.
+     */
+    managed_app?: ManagedApp;
     /**
      * Follow the steps of one of them.
      */
@@ -4970,6 +5427,139 @@ export type ListInstallationGuidesResponse = {
      * One per platform that the server knows.
      */
     guides: Array<InstallationGuide>;
+};
+
+/**
+ * The tokens for the app of an external platform.
+ */
+export type ApplyPlatformAppRequest = {
+    /**
+     * A token of the platform that may create and update apps. Default: the stored one.
+     */
+    token?: string;
+    /**
+     * Replaces the token when it has expired. Needed with `token`.
+     */
+    refresh_token?: string;
+};
+
+/**
+ * The app on an external platform.
+ */
+export type PlatformApp = {
+    /**
+     * The platform's id of the app.
+     */
+    app_id: string;
+    /**
+     * What was done.
+     */
+    change: 'created' | 'updated' | 'unchanged';
+    /**
+     * Whether workspaces get the change only when the app is installed there again.
+     */
+    needs_install: boolean;
+    /**
+     * The page that installs the app in a workspace.
+     */
+    install_url: string;
+};
+
+/**
+ * A workspace, organisation or account of an external platform that is connected to the server.
+ */
+export type Installation = {
+    /**
+     * The installation's id.
+     */
+    id: string;
+    /**
+     * The adapter that connects the installation.
+     */
+    adapter: string;
+    /**
+     * The id on the external platform.
+     */
+    external_id: string;
+    /**
+     * The name that an administrator chose.
+     */
+    name?: string;
+    /**
+     * false: events from the installation are refused, and the sender is told the reason.
+     */
+    enabled: boolean;
+    /**
+     * The uid of the team that owns the runs from this installation.
+     */
+    team_uid: string;
+    /**
+     * The uid of the team that will own the installation once one of its administrators accepts it.
+     */
+    offered_team_uid?: string;
+    /**
+     * Why the platform refuses the app there, and what an operator can do. Absent: it works, as far as is known.
+     */
+    problem?: string;
+    /**
+     * When the installation was first seen.
+     */
+    created_at: string;
+};
+
+/**
+ * A workspace that sent messages in the last days and is not connected, so that they have no answer. Once the app is installed there, the messages of the last hour are processed.
+ */
+export type UnconnectedWorkspace = {
+    /**
+     * The adapter of the platform.
+     */
+    adapter: string;
+    /**
+     * The id of the workspace on the external platform.
+     */
+    external_id: string;
+    /**
+     * When its last message came.
+     */
+    last_received_at: string;
+    /**
+     * Where an administrator installs the app in it.
+     */
+    install_url: string;
+};
+
+/**
+ * The installations of the team, and after them those that are offered to it; for operators, of all teams.
+ */
+export type ListInstallationsResponse = {
+    /**
+     * The oldest installation comes first.
+     */
+    installations: Array<Installation>;
+    /**
+     * For operators: workspaces that write to the server and are not connected, the newest first.
+     */
+    unconnected?: Array<UnconnectedWorkspace>;
+    page_info: PageInfo;
+};
+
+/**
+ * The members to change. Other members keep their value.
+ */
+export type UpdateInstallationRequest = {
+    /**
+     * A name for the list of installations.
+     */
+    name?: string;
+    /**
+     * false: events from the installation are refused. Operators cannot enable what belongs to another team with an administrator.
+     */
+    enabled?: boolean;
+    /**
+     * For operators: the uid of the team that will own the installation. A team with an administrator is offered it (`offered_team_uid`), and an administrator of that team accepts by sending the uid of the team here. The uid of the present team takes an offer back. Existing runs keep their team.
+     */
+    team_uid?: string;
 };
 
 /**
@@ -5014,6 +5604,7 @@ export type ListMcpServersResponse = {
      * In alphabetical order.
      */
     mcp_servers: Array<McpServer>;
+    page_info: PageInfo;
 };
 
 /**
@@ -5373,6 +5964,7 @@ export type ListNamedAgentsResponse = {
      * The oldest agent comes first.
      */
     agents: Array<NamedAgent>;
+    page_info: PageInfo;
 };
 
 /**
@@ -5413,6 +6005,10 @@ export type Notice = {
      * When it was delivered.
      */
     delivered_at?: string;
+    /**
+     * Present while the platform's limits hold it back: when it is sent.
+     */
+    held_until?: string;
     /**
      * Why the last attempt failed.
      */
@@ -5466,9 +6062,9 @@ export type PolicyWorkflow = {
 export type PolicyMatchAction = 'create' | 'follow_up' | 'steer' | 'cancel' | 'answer' | 'approve';
 
 /**
- * How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. `label`: a person puts the label of the bot on an issue or pull request. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request).
+ * How a message asks for work. `mention`: it names the bot. `command`: a line begins with `/errand`. `description`: the text of a new issue or pull request names the bot. `review`: the text of a review does. `review_requested`: a person asks the account of the bot for a review. `label`: a person puts the label of the bot on an issue or pull request. Nobody names the bot with `changes_requested` (a review of a pull request of a run requests changes), `failing_checks` and `merge_conflict` (of such a pull request), `pull_request_opened` (which is reviewed only if a policy that allows it names this kind) and `new_commits` (of a pull request that is reviewed).
  */
-export type PolicyMatchRequestKind = 'mention' | 'command' | 'description' | 'review' | 'label' | 'changes_requested' | 'failing_checks' | 'merge_conflict';
+export type PolicyMatchRequestKind = 'mention' | 'command' | 'description' | 'review' | 'review_requested' | 'label' | 'changes_requested' | 'failing_checks' | 'merge_conflict' | 'pull_request_opened' | 'new_commits';
 
 /**
  * An entry of `PolicyMatchPrincipalTypes`.
@@ -5579,6 +6175,10 @@ export type PolicyRequest = {
      * Shown to callers that are refused or must wait.
      */
     reason?: string;
+    /**
+     * How a message that the policy refuses is answered in its thread: by a comment with the reason, by a reaction, or not at all. The inbox has the reason in each case. Default: as the file of the repository says, otherwise by a comment. Calls of the API always get the reason.
+     */
+    refusal?: 'comment' | 'reaction' | 'silent';
 };
 
 /**
@@ -5623,6 +6223,10 @@ export type Policy = {
      */
     reason?: string;
     /**
+     * How a message that the policy refuses is answered in its thread: by a comment with the reason, by a reaction, or not at all. The inbox has the reason in each case. Default: as the file of the repository says, otherwise by a comment. Calls of the API always get the reason.
+     */
+    refusal?: 'comment' | 'reaction' | 'silent';
+    /**
      * One of the defaults, which come after all others. It cannot be changed or deleted.
      */
     builtin?: true;
@@ -5636,6 +6240,7 @@ export type ListPoliciesResponse = {
      * In the order of evaluation.
      */
     policies: Array<Policy>;
+    page_info: PageInfo;
 };
 
 /**
@@ -5674,7 +6279,7 @@ export type EvaluatePolicyRequest = {
     /**
      * How a message asks for work.
      */
-    request_kind?: 'mention' | 'command' | 'description' | 'review' | 'label' | 'changes_requested' | 'failing_checks' | 'merge_conflict';
+    request_kind?: 'mention' | 'command' | 'description' | 'review' | 'review_requested' | 'label' | 'changes_requested' | 'failing_checks' | 'merge_conflict' | 'pull_request_opened' | 'new_commits';
     /**
      * The environment of the run.
      */
@@ -5821,6 +6426,7 @@ export type ListPrincipalsResponse = {
      * The oldest principal comes first. Disabled principals are included.
      */
     principals: Array<Principal>;
+    page_info: PageInfo;
 };
 
 /**
@@ -6060,6 +6666,7 @@ export type ListRoutingRulesResponse = {
      * In the order of evaluation.
      */
     routing_rules: Array<RoutingRule>;
+    page_info: PageInfo;
 };
 
 /**
@@ -6520,6 +7127,7 @@ export type ListSchedulesResponse = {
      * In alphabetical order.
      */
     schedules: Array<ScheduledAgentItem>;
+    page_info: PageInfo;
 };
 
 /**
@@ -6552,6 +7160,7 @@ export type ListSecretsResponse = {
      * In alphabetical order.
      */
     secrets: Array<Secret>;
+    page_info: PageInfo;
 };
 
 /**
@@ -6620,6 +7229,7 @@ export type ListSignInsResponse = {
      * The open sign-ins, at most 1000. The last seen come first.
      */
     sign_ins: Array<SignIn>;
+    page_info: PageInfo;
 };
 
 /**
@@ -6706,6 +7316,7 @@ export type ListAgentsResponse = {
      * One entry per name.
      */
     agents: Array<AgentSkill>;
+    page_info: PageInfo;
 };
 
 /**
@@ -6738,6 +7349,7 @@ export type ListTeamsResponse = {
      * The oldest team comes first.
      */
     teams: Array<Team>;
+    page_info: PageInfo;
 };
 
 /**
@@ -6775,6 +7387,20 @@ export type ThreadChange = {
 };
 
 /**
+ * Present while messages of the run wait here, because the platform limits how much is posted.
+ */
+export type ThreadHeld = {
+    /**
+     * When the first of them is posted.
+     */
+    until: string;
+    /**
+     * What it is.
+     */
+    kind: 'card' | 'answer' | 'question' | 'other';
+};
+
+/**
  * An external conversation in which a run reports.
  */
 export type Thread = {
@@ -6803,6 +7429,10 @@ export type Thread = {
      */
     verbosity: 'normal' | 'quiet';
     /**
+     * Present while messages of the run wait here, because the platform limits how much is posted.
+     */
+    held?: ThreadHeld;
+    /**
      * When the thread was first seen.
      */
     created_at: string;
@@ -6816,6 +7446,7 @@ export type ListThreadsResponse = {
      * All threads that were ever bound to the run.
      */
     threads: Array<Thread>;
+    page_info: PageInfo;
 };
 
 /**
@@ -7012,6 +7643,10 @@ export type ListWorkersResponse = {
  */
 export type ListRunsQuery = {
     /**
+     * Only these members of a run, separated by commas. Without it, all that the run has.
+     */
+    fields?: string;
+    /**
      * The maximum number of runs per page. A page is shorter if its runs are long (4 MiB).
      */
     limit?: number;
@@ -7052,9 +7687,13 @@ export type ListRunsQuery = {
      */
     executor?: string;
     /**
-     * The source of the run, a value of `RunSourceType`. Any other value matches nothing.
+     * One of these sources, values of `RunSourceType`. Any other value matches nothing. Can be repeated.
      */
-    source?: string;
+    source?: string | Array<string>;
+    /**
+     * One of these states of the run together with the runs below it. `running`: one of them is neither ended nor blocked. The others are states of the run at the top. Can be repeated.
+     */
+    task_status?: Array<'running' | 'failed' | 'blocked' | 'cancelled' | 'complete'>;
     /**
      * Only runs created after this time (RFC 3339).
      */
@@ -7068,6 +7707,10 @@ export type ListRunsQuery = {
      */
     updated_after?: string;
     /**
+     * Only runs changed before this time (RFC 3339).
+     */
+    updated_before?: string;
+    /**
      * The environment of the run. `empty-environment`: runs without an environment.
      */
     environment_id?: string;
@@ -7080,9 +7723,21 @@ export type ListRunsQuery = {
      */
     skill_spec?: string;
     /**
+     * A repository in which the run works: its own or one of its environment. `owner/name` or an address, in any case.
+     */
+    repository?: string;
+    /**
      * The schedule that started the run.
      */
     schedule_id?: string;
+    /**
+     * Only the runs of this conversation.
+     */
+    conversation_id?: string;
+    /**
+     * Only runs directly below this run.
+     */
+    parent_run_id?: string;
     /**
      * Only runs below this run, at any depth.
      */
@@ -7102,9 +7757,35 @@ export type ListRunsQuery = {
         [key: string]: string;
     };
     /**
-     * Words that must all occur in the title, the prompt or the skill. Parts of words match, and case is ignored.
+     * Words that must all occur in the title, the prompt or the skill. Parts of words match, and case is ignored. Or the id of a run, or the address of its page.
      */
     q?: string;
+    /**
+     * The same as `metadata[automation_id]`.
+     */
+    automation_id?: string;
+    /**
+     * For clients of another server. No run of this one belongs to a factory, so any value matches nothing.
+     */
+    factory_uid?: Array<string>;
+    /**
+     * `true` matches nothing, see `factory_uid`.
+     */
+    factory_only?: boolean;
+};
+
+/**
+ * The query of the operation `getRun`.
+ */
+export type GetRunQuery = {
+    /**
+     * The response comes when the run has ended or is BLOCKED, after this many seconds at the latest (at most 50). The request counts as an open stream meanwhile.
+     */
+    wait?: number;
+    /**
+     * Only these members of a run, separated by commas. Without it, all that the run has.
+     */
+    fields?: string;
 };
 
 /**
@@ -7190,6 +7871,72 @@ export type GetConversationQuery = {
 };
 
 /**
+ * The query of the operation `getRunByExternalReference`.
+ */
+export type GetRunByExternalReferenceQuery = {
+    /**
+     * The address as the platform shows it, without a `/` at its end.
+     */
+    url?: string;
+};
+
+/**
+ * The query of the operation `listShareLinks`.
+ */
+export type ListShareLinksQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
+ * The query of the operation `listSchedules`.
+ */
+export type ListSchedulesQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
+ * The query of the operation `listPolicies`.
+ */
+export type ListPoliciesQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
+ * The query of the operation `listRoutingRules`.
+ */
+export type ListRoutingRulesQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
  * The query of the operation `listThreads`.
  */
 export type ListThreadsQuery = {
@@ -7197,6 +7944,14 @@ export type ListThreadsQuery = {
      * The run whose threads are listed.
      */
     run_id?: string;
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
 };
 
 /**
@@ -7256,6 +8011,28 @@ export type ListEnvironmentsQuery = {
      * `last_updated`: the most recently changed first. `name`: in alphabetical order.
      */
     sort_by?: 'last_updated' | 'name';
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
+ * The query of the operation `listSecrets`.
+ */
+export type ListSecretsQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
 };
 
 /**
@@ -7279,6 +8056,20 @@ export type DeleteSecretQuery = {
 };
 
 /**
+ * The query of the operation `listMcpServers`.
+ */
+export type ListMcpServersQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
  * The query of the operation `listAgents`.
  */
 export type ListAgentsQuery = {
@@ -7294,6 +8085,28 @@ export type ListAgentsQuery = {
      * `last_run`: the most recently used skill first, unused skills last.
      */
     sort_by?: 'name' | 'last_run';
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
+ * The query of the operation `listWebhooks`.
+ */
+export type ListWebhooksQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
 };
 
 /**
@@ -7331,6 +8144,14 @@ export type ListRunWebhookDeliveriesQuery = {
  */
 export type ListKeysQuery = {
     /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+    /**
      * Only the keys of the principal with this uid.
      */
     principal?: string;
@@ -7344,6 +8165,90 @@ export type RevokeKeyQuery = {
      * Whether to revoke also all keys that were created with it, with one of those, and so on.
      */
     descendants?: boolean;
+};
+
+/**
+ * The query of the operation `listSignIns`.
+ */
+export type ListSignInsQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
+ * The query of the operation `listPrincipals`.
+ */
+export type ListPrincipalsQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
+ * The query of the operation `listNamedAgents`.
+ */
+export type ListNamedAgentsQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
+ * The query of the operation `listTeams`.
+ */
+export type ListTeamsQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
+ * The query of the operation `listIdentityLinks`.
+ */
+export type ListIdentityLinksQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
+};
+
+/**
+ * The query of the operation `listInstallations`.
+ */
+export type ListInstallationsQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
 };
 
 /**

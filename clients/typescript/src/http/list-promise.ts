@@ -1,3 +1,4 @@
+import { InvalidResponseError } from "../errors.ts";
 import type { PageInfo } from "../generated/types.ts";
 import { ApiPromise, type Send } from "./api-promise.ts";
 
@@ -19,8 +20,7 @@ export class ListPromise<Body, Entry> extends ApiPromise<Body> implements AsyncI
     entriesOf: (body: Body) => readonly Entry[],
     listBehind: (cursor: string) => ListPromise<Body, Entry>,
   ) {
-    // The server promises the type in its OpenAPI document.
-    super(send, (body) => body as Body);
+    super(send, (body, response) => pageOf(body, entriesOf, response));
     this.#entriesOf = entriesOf;
     this.#listBehind = listBehind;
   }
@@ -40,6 +40,26 @@ export class ListPromise<Body, Entry> extends ApiPromise<Body> implements AsyncI
       yield page;
     }
   }
+}
+
+/** The server promises the type in its OpenAPI document, but something else may have answered. */
+function pageOf<Body, Entry>(
+  body: unknown,
+  entriesOf: (body: Body) => readonly Entry[],
+  response: Response,
+): Body {
+  const isObject = typeof body === "object" && body !== null;
+  if (!isObject || !Array.isArray(entriesOf(body as Body))) {
+    throw new InvalidResponseError(`The response has no list "${memberOf(entriesOf)}".`, response);
+  }
+  return body as Body;
+}
+
+/** The name of the member that the function reads. */
+function memberOf<Body>(entriesOf: (body: Body) => unknown): string {
+  const names: string[] = [];
+  entriesOf(new Proxy({}, { get: (_, name) => names.push(String(name)) }) as Body);
+  return names.join();
 }
 
 /** Lists without pages have no `page_info`. */

@@ -1,4 +1,5 @@
 import { ErrandError } from "../errors.ts";
+import { VERSION } from "../version.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -32,6 +33,11 @@ export interface RequestOptions {
    * @example "import-4711"
    */
   readonly idempotencyKey?: string | undefined;
+  /**
+   * The `ETag` of the answer that a change is based on: `(await client.schedules.retrieve(id).withResponse()).response`
+   * has it. If the resource has been changed since, the call throws `APIError` with the status 412.
+   */
+  readonly ifMatch?: string | undefined;
   /** Further headers. They win over those of the client. `undefined` removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   /** Further members of the query. */
@@ -44,6 +50,26 @@ export interface ApiRequest extends RequestOptions {
   readonly path: string;
   /** A value to be sent as JSON. undefined: no body. */
   readonly body?: unknown;
+}
+
+/** The types make both lists complete, so that a further option is not refused. */
+const REQUEST: Readonly<Record<keyof ApiRequest, true>> = {
+  ...{ body: true, headers: true, idempotencyKey: true, ifMatch: true, maxRetries: true, method: true },
+  ...{ path: true, query: true, signal: true, timeoutMs: true },
+};
+
+export function requireKnownRequest(request: ApiRequest): void {
+  requireKnown(request, REQUEST);
+}
+
+/** A misspelt option would be ignored, and JavaScript has no types that refuse it. */
+export function requireKnown(options: object, known: Readonly<Record<string, true>>): void {
+  const unknown = Object.keys(options).filter((name) => !Object.hasOwn(known, name));
+  if (unknown.length > 0) {
+    throw new ErrandError(
+      `Unknown options: ${unknown.join(", ")}. Options: ${Object.keys(known).join(", ")}.`,
+    );
+  }
 }
 
 /** Adds the query of a method to the options of a call. */
@@ -100,6 +126,9 @@ export interface HeaderSources {
 /** The headers of a request and of all its retries. */
 export function headersOf(request: ApiRequest, { apiKey, defaultHeaders }: HeaderSources): Headers {
   const headers = new Headers({ accept: "application/json" });
+  if (USER_AGENT !== undefined) {
+    headers.set("user-agent", USER_AGENT);
+  }
   if (apiKey !== undefined) {
     headers.set("authorization", `Bearer ${apiKey}`);
   }
@@ -109,6 +138,9 @@ export function headersOf(request: ApiRequest, { apiKey, defaultHeaders }: Heade
   if (request.method !== "GET") {
     headers.set("idempotency-key", request.idempotencyKey ?? randomKey());
   }
+  if (request.ifMatch !== undefined) {
+    headers.set("if-match", request.ifMatch);
+  }
   for (const [name, value] of [...Object.entries(defaultHeaders), ...Object.entries(request.headers ?? {})]) {
     if (value === undefined) {
       headers.delete(name);
@@ -117,6 +149,15 @@ export function headersOf(request: ApiRequest, { apiKey, defaultHeaders }: Heade
     }
   }
   return headers;
+}
+
+/** A browser names itself, and another name would make it ask a server of another origin first. */
+const USER_AGENT = userAgentOf(globalThis as { process?: { versions?: { node?: string } } });
+
+/** Bun and Deno say which Node they are like. */
+function userAgentOf({ process }: { process?: { versions?: { node?: string } } }): string | undefined {
+  const node = process?.versions?.node;
+  return node === undefined ? undefined : `errand-js/${VERSION} node/${node}`;
 }
 
 /** Not `randomUUID`, which browsers offer only over HTTPS. */

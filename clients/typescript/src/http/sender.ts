@@ -1,6 +1,13 @@
-import { APIConnectionTimeoutError, ErrandError, errorOfConnection, errorOfResponse } from "../errors.ts";
+import {
+  APIConnectionTimeoutError,
+  ErrandError,
+  errorOfConnection,
+  errorOfResponse,
+  InvalidResponseError,
+} from "../errors.ts";
 import { type Clock, sleep } from "./clock.ts";
-import { type ApiRequest, headersOf, urlOf } from "./request.ts";
+import type { RequestLog } from "./log.ts";
+import { type ApiRequest, headersOf, requireKnownRequest, urlOf } from "./request.ts";
 import { pauseBeforeRetry } from "./retry.ts";
 
 /** A function like the global `fetch`. */
@@ -16,6 +23,7 @@ export interface SenderDeps {
   readonly fetch: Fetch;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly log: RequestLog;
 }
 
 export interface Answer {
@@ -46,7 +54,10 @@ export class Sender {
   }
 
   async send(request: ApiRequest, readsBody: boolean): Promise<Answer> {
+    requireKnownRequest(request);
     const { method, body, signal, maxRetries = this.#deps.maxRetries } = request;
+    const { log } = this.#deps;
+    const name = `${method} ${request.path.split("?", 1)[0]}`;
     const attempt: Attempt = {
       url: urlOf(this.#deps.baseUrl, request),
       init: {
@@ -59,10 +70,14 @@ export class Sender {
       readsBody,
     };
     for (let retries = 0; ; retries += 1) {
+      log.requested(name, retries);
       try {
-        return await this.#try(attempt);
+        const answer = await this.#try(attempt);
+        log.answered(name, answer.response);
+        return answer;
       } catch (error) {
         const pauseMs = retries < maxRetries ? this.pauseBefore(error, retries) : undefined;
+        log.failed(name, error as ErrandError, pauseMs);
         if (pauseMs === undefined) {
           throw error;
         }
@@ -122,7 +137,8 @@ function originOf({ url }: Response): string {
 async function bodyOf(response: Response): Promise<unknown> {
   const type = response.headers.get("content-type") ?? "";
   if (/^text\/html\b/i.test(type)) {
-    throw new ErrandError("The server sent a page instead of JSON. Check the address of the server.");
+    const message = "The server sent a page instead of JSON. Check the address of the server.";
+    throw new InvalidResponseError(message, response);
   }
   const text = await response.text();
   if (text === "") {

@@ -1,8 +1,11 @@
 import type { ApiClient } from "../api-client.ts";
 import type {
+  ApplyPlatformAppRequest,
   Installation,
   ListInstallationGuidesResponse,
   ListInstallationsResponse,
+  PlatformApp,
+  Success,
   UpdateInstallationRequest,
 } from "../generated/types.ts";
 import type { ApiPromise } from "../http/api-promise.ts";
@@ -26,9 +29,28 @@ export class Installations {
     );
   }
 
+  /** Gets an installation. */
+  retrieve(installationId: string, options?: RequestOptions): ApiPromise<Installation> {
+    return this.#client.get(path`/agent/installations/${installationId}`, options);
+  }
+
   /** Gets the steps that connect Slack, GitHub and the like with the server. Only for operators. */
   guides(options?: RequestOptions): ApiPromise<ListInstallationGuidesResponse> {
     return this.#client.get("/agent/installations/guides", options);
+  }
+
+  /** Creates the app on a platform with a token, or updates it. Only for operators. */
+  applyApp(
+    adapter: string,
+    body: ApplyPlatformAppRequest = {},
+    options?: RequestOptions,
+  ): ApiPromise<PlatformApp> {
+    return this.#client.put(path`/agent/installations/guides/${adapter}/app`, { ...options, body });
+  }
+
+  /** Removes what the server stored when it created the app of a platform, which is then off. Only for operators. */
+  removeSettings(adapter: string, options?: RequestOptions): ApiPromise<Success> {
+    return this.#client.delete(path`/agent/installations/guides/${adapter}/settings`, options);
   }
 
   /** Renames an installation, enables or disables it, or assigns it to another team. */

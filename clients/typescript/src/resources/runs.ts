@@ -1,15 +1,19 @@
 import type { ApiClient } from "../api-client.ts";
-import { readStream, type StreamOptions } from "../events/read-stream.ts";
+import { APIConnectionError, InternalServerError, RateLimitError } from "../errors.ts";
+import { readStream, requestOptionsOf, type StreamOptions } from "../events/read-stream.ts";
 import { RunStream } from "../events/run-stream.ts";
 import type {
   ApprovalRequest,
   ArtifactItem,
   CancelRunsResponse,
   Conversation,
+  CreateRunsResponse,
   CreateShareLinkRequest,
   GetRunConversationQuery,
   GetRunEventsQuery,
+  GetRunQuery,
   HandoffAttachments,
+  HarnessUsage,
   IssuedShareLink,
   ListRunFollowupsQuery,
   ListRunFollowupsResponse,
@@ -24,10 +28,13 @@ import type {
   RunChanges,
   RunEvent,
   RunEventPage,
+  RunFilter,
   RunFollowup,
   RunFollowupRequest,
   RunFollowupResponse,
   RunItem,
+  RunOfBatch,
+  RunReference,
   RunState,
   RunStateResponse,
   RunTimeline,
@@ -66,6 +73,23 @@ export interface WaitOptions extends StreamOptions {
   readonly untilBlocked?: boolean | undefined;
 }
 
+/** The longest that a server waits. */
+const WAIT_SECONDS = 50;
+const WAIT_TIMEOUT_MS = 60_000;
+/** A server that answers earlier about a run that works has not waited. */
+const WAITED_MS = 1_000;
+
+/** The stream of events is opened again and again after such errors. */
+function undefinedIfTemporary(error: unknown): undefined {
+  const isTemporary =
+    error instanceof APIConnectionError ||
+    error instanceof InternalServerError ||
+    error instanceof RateLimitError;
+  if (!isTemporary) {
+    throw error;
+  }
+}
+
 const ENDED: ReadonlySet<RunState> = new Set(["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"]);
 
 /** Runs: what agents are asked to do. */
@@ -86,9 +110,28 @@ export class Runs {
     return this.#client.post("/agent/runs", { ...options, body });
   }
 
-  /** Gets a run. */
-  retrieve(runId: string, options?: RequestOptions): ApiPromise<RunItem> {
-    return this.#client.get(path`/agent/runs/${runId}`, options);
+  /**
+   * Starts up to 50 runs. The results are in the order of the runs, and each has the new run or its own `error`.
+   *
+   * @example
+   * const { results } = await client.runs.createMany([{ prompt: "Mend the build" }, { prompt: "Update the guide" }]);
+   */
+  createMany(runs: readonly RunOfBatch[], options?: RequestOptions): ApiPromise<CreateRunsResponse> {
+    return this.#client.post("/agent/runs/batch", { ...options, body: { runs } });
+  }
+
+  /**
+   * Gets a run.
+   *
+   * @example
+   * // Answered when the run has ended or waits for a person, after 30 s at the latest.
+   * const { state } = await client.runs.retrieve(run_id, { wait: 30 });
+   */
+  retrieve(
+    runId: string,
+    { fields, wait, ...options }: GetRunQuery & RequestOptions = {},
+  ): ApiPromise<RunItem> {
+    return this.#client.get(path`/agent/runs/${runId}`, withQuery({ fields, wait }, options));
   }
 
   /**
@@ -101,6 +144,11 @@ export class Runs {
    */
   list(query: ListRunsQuery = {}, options?: RequestOptions): ListPromise<ListRunsResponse, RunItem> {
     return this.#client.list("/agent/runs", (page: ListRunsResponse) => page.runs, withQuery(query, options));
+  }
+
+  /** Finds the newest run that a message, an issue or a pull request started, or that made it. */
+  findByReference(url: string, options?: RequestOptions): ApiPromise<RunReference> {
+    return this.#client.get("/agent/run-by-external-reference", withQuery({ url }, options));
   }
 
   /** Changes the title or the metadata of a run. The metadata is replaced as a whole. */
@@ -132,6 +180,11 @@ export class Runs {
     return this.#client.list(path`/agent/runs/${runId}/followups`, entriesOf, withQuery(query, options));
   }
 
+  /** Gets a follow-up. */
+  retrieveFollowUp(runId: string, followUpId: string, options?: RequestOptions): ApiPromise<RunFollowup> {
+    return this.#client.get(path`/agent/runs/${runId}/followups/${followUpId}`, options);
+  }
+
   /** Changes the text of a follow-up that the agent has not received yet. */
   updateFollowUp(
     runId: string,
@@ -147,6 +200,11 @@ export class Runs {
     return this.#client.delete(path`/agent/runs/${runId}/followups/${followUpId}`, options);
   }
 
+  /** Ends the current turn, but not the run: it waits for the next follow-up. */
+  interrupt(runId: string, options?: RequestOptions): ApiPromise<Record<string, never>> {
+    return this.#client.post(path`/agent/runs/${runId}/interrupt`, options);
+  }
+
   /** Cancels a run that has not ended. The result is its id. */
   cancel(runId: string, options?: RequestOptions): ApiPromise<string> {
     return this.#client.post(path`/agent/runs/${runId}/cancel`, options);
@@ -155,6 +213,21 @@ export class Runs {
   /** Cancels up to 100 runs. The result says for each what happened. */
   cancelMany(runIds: readonly string[], options?: RequestOptions): ApiPromise<CancelRunsResponse> {
     return this.#client.post("/agent/runs/cancel", { ...options, body: { run_ids: runIds } });
+  }
+
+  /**
+   * Cancels the runs that a filter matches and that have not ended. If their number differs by more than a tenth from
+   * `expected`, nothing is cancelled and a `ConflictError` says the number.
+   *
+   * @example
+   * await client.runs.cancelMatching({ state: ["QUEUED"], metadata: { ticket: "OPS-17" } }, 12);
+   */
+  cancelMatching(
+    filter: RunFilter,
+    expected: number,
+    options?: RequestOptions,
+  ): ApiPromise<CancelRunsResponse> {
+    return this.#client.post("/agent/runs/cancel", { ...options, body: { filter, expected } });
   }
 
   /** Starts a new run with the prompt and the resolved configuration of this one. */
@@ -179,7 +252,8 @@ export class Runs {
       path: path`/agent/runs/${runId}/events`,
       options: { ...options, query: { after, tail, follow, ...options.query } },
       isComplete: (event: RunEvent | StreamReset) => (follow === true ? false : endsRun(event)),
-      askIfOver: async () => follow !== true && ENDED.has((await this.retrieve(runId, options)).state),
+      askIfOver: async () =>
+        follow !== true && ENDED.has((await this.retrieve(runId, requestOptionsOf(options))).state),
     });
   }
 
@@ -202,23 +276,24 @@ export class Runs {
         const signal = options.signal ? AbortSignal.any([options.signal, stop]) : stop;
         return this.events(runId, query, { ...options, signal });
       },
-      retrieve: () => this.retrieve(runId, options),
+      retrieve: () => this.retrieve(runId, requestOptionsOf(options)),
     });
   }
 
   /**
-   * Waits until the run has ended, and returns it. It follows the events of the run, so the result comes at once. To
-   * limit the wait, pass `signal: AbortSignal.timeout(…)`.
+   * Waits until the run has ended, and returns it. The server answers as soon as it has. With a server that cannot wait,
+   * and while the run is BLOCKED, this follows the events of the run. To limit the wait, pass `signal: AbortSignal.timeout(…)`.
    */
   async waitForCompletion(
     runId: string,
     { untilBlocked = false, ...options }: WaitOptions = {},
   ): Promise<RunItem> {
+    const common = requestOptionsOf(options);
     // Read first, so that no change between the two requests is missed.
-    const { next_after } = await this.storedEvents(runId, { tail: 1 }, options);
+    const { next_after } = await this.storedEvents(runId, { tail: 1 }, common);
     const isDone = (state: RunState) => ENDED.has(state) || (untilBlocked && state === "BLOCKED");
-    const run = await this.retrieve(runId, options);
-    if (isDone(run.state)) {
+    const run = await this.#waited(runId, isDone, common);
+    if (run !== undefined) {
       return run;
     }
     for await (const event of this.events(runId, { after: next_after }, options)) {
@@ -226,7 +301,27 @@ export class Runs {
         break;
       }
     }
-    return this.retrieve(runId, options);
+    return this.retrieve(runId, common);
+  }
+
+  /** Asks the server to wait. Undefined: it does not, or not for this, or it cannot be reached now. */
+  async #waited(
+    runId: string,
+    isDone: (state: RunState) => boolean,
+    options: RequestOptions,
+  ): Promise<RunItem | undefined> {
+    const { clock } = this.#client.sender;
+    const wait = { wait: WAIT_SECONDS, timeoutMs: WAIT_TIMEOUT_MS, maxRetries: 0 };
+    for (;;) {
+      const began = clock.now();
+      const run = await this.retrieve(runId, { ...options, ...wait }).catch(undefinedIfTemporary);
+      if (run === undefined || isDone(run.state)) {
+        return run;
+      }
+      if (run.state === "BLOCKED" || clock.now() - began < WAITED_MS) {
+        return undefined;
+      }
+    }
   }
 
   /** Gets what was said and done in the run, as steps with messages. */
@@ -241,6 +336,11 @@ export class Runs {
   /** Gets the main events of the run, in the format of other clients of this API. */
   timeline(runId: string, options?: RequestOptions): ApiPromise<RunTimeline> {
     return this.#client.get(path`/agent/runs/${runId}/timeline`, options);
+  }
+
+  /** Gets the tokens that Claude Code or Codex reported, in the format of other clients of this API. */
+  harnessUsage(runId: string, options?: RequestOptions): ApiPromise<HarnessUsage> {
+    return this.#client.get(path`/agent/runs/${runId}/harness-usage`, options);
   }
 
   /** Downloads the event log of the run: one JSON object per line. */

@@ -21,6 +21,11 @@ export class Threads {
     );
   }
 
+  /** Gets a thread. */
+  retrieve(threadId: string, options?: RequestOptions): ApiPromise<Thread> {
+    return this.#client.get(path`/agent/threads/${threadId}`, options);
+  }
+
   /** Changes how much a thread is told. */
   update(threadId: string, body: ThreadChange, options?: RequestOptions): ApiPromise<Thread> {
     return this.#client.patch(path`/agent/threads/${threadId}`, { ...options, body });

@@ -1,5 +1,6 @@
 import type { ApiClient } from "../api-client.ts";
-import type { ListWorkersResponse, WorkerHost } from "../generated/types.ts";
+import type { EgressRanges, ListWorkersResponse, WorkerHost } from "../generated/types.ts";
+import type { ApiPromise } from "../http/api-promise.ts";
 import type { ListPromise } from "../http/list-promise.ts";
 import type { RequestOptions } from "../http/request.ts";
 
@@ -18,5 +19,10 @@ export class Workers {
       (page: ListWorkersResponse) => page.workers,
       options,
     );
+  }
+
+  /** Gets the networks from which agents connect to other servers, as the operator states them. */
+  egressRanges(options?: RequestOptions): ApiPromise<EgressRanges> {
+    return this.#client.get("/networking/egress-ranges", options);
   }
 }

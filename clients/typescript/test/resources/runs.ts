@@ -38,13 +38,16 @@ export function describeRuns(fixture: () => ResourcesFixture): void {
 
     test("runs are cancelled one by one and together, and a run is repeated", async () => {
       const { client } = fixture();
-      const ids = await Promise.all(
-        [1, 2, 3].map(async () => (await client.runs.create({ prompt: "sleep 600" })).run_id),
-      );
+      const created = await client.runs.createMany([1, 2, 3].map(() => ({ prompt: "sleep 600" })));
+      const ids = created.results.map(({ run_id = "" }) => run_id);
       const [first = "", ...others] = ids;
 
       expect(await client.runs.cancel(first)).toBe(first);
       expect((await client.runs.cancelMany(others)).results.map(({ run_id }) => run_id)).toEqual(others);
+      await expect(client.runs.cancelMatching({ parent_run_id: first }, 2)).rejects.toBeInstanceOf(
+        ConflictError,
+      );
+      expect((await client.runs.cancelMatching({ parent_run_id: first }, 0)).results).toEqual([]);
 
       expect((await client.runs.waitForCompletion(first)).state).toBe("CANCELLED");
       const { run_id } = await client.runs.retry(first);
@@ -97,7 +100,12 @@ export function describeRuns(fixture: () => ResourcesFixture): void {
       const [followUp] = (await client.runs.followUps(run_id)).followups;
       const id = followUp?.followup_id ?? "";
 
-      const changed = await client.runs.updateFollowUp(run_id, id, { message: "say two" });
+      const read = await client.runs.retrieveFollowUp(run_id, id).withResponse();
+      const ifMatch = read.response.headers.get("etag") ?? "";
+      const changed = await client.runs.updateFollowUp(run_id, id, { message: "say two" }, { ifMatch });
+      await expect(
+        client.runs.updateFollowUp(run_id, id, { message: "say three" }, { ifMatch }),
+      ).rejects.toMatchObject({ status: 412, code: "conflict" });
       await client.runs.withdrawFollowUp(run_id, id);
 
       expect(changed.message).toBe("say two");
@@ -138,6 +146,23 @@ export function describeRuns(fixture: () => ResourcesFixture): void {
       expect((await client.conversations.retrieve(conversation_id)).conversation_id).toBe(conversation_id);
       expect((await client.conversations.session(conversation_id)).session_id).toBe(session_id);
       expect((await client.conversations.ofSession(session_id)).conversation_id).toBe(conversation_id);
+      expect(await (await client.conversations.transcript(conversation_id)).text()).toContain("run.created");
+    });
+
+    test("a conversation takes follow-ups, and what it does not have is an error", async () => {
+      const { client, endedRun } = fixture();
+      const { conversation_id = "", run_id } = await endedRun("say hi");
+      const { conversations, runs } = client;
+
+      expect((await runs.harnessUsage(run_id)).available).toBe(false);
+      await expect(runs.findByReference("https://git.example.com/acme/web/pull/404")).rejects.toBeInstanceOf(
+        NotFoundError,
+      );
+      await expect(conversations.screenshot(conversation_id, run_id)).rejects.toBeInstanceOf(NotFoundError);
+      await expect(runs.interrupt(run_id)).rejects.toBeInstanceOf(ConflictError);
+      await expect(conversations.interrupt(conversation_id)).rejects.toBeInstanceOf(ConflictError);
+      const sent = await conversations.followUp(conversation_id, { message: "say more" });
+      expect(sent).toMatchObject({ run_id, outcome: "handoff_execution" });
     });
   });
 }

@@ -12,6 +12,7 @@ export function describeServer(fixture: () => ResourcesFixture): void {
       const { run_id } = await client.catalogue.test("demo");
       expect((await client.runs.waitForCompletion(run_id)).state).toBe("SUCCEEDED");
       expect((await client.workers.list()).workers).toBeInstanceOf(Array);
+      expect((await client.workers.egressRanges()).cidrs).toEqual([]);
       expect((await client.usage.retrieve({ group_by: ["source"] })).usage.length).toBeGreaterThan(0);
       expect((await client.doctor.retrieve()).checks.length).toBeGreaterThan(3);
       const actions = new Set<string>();
@@ -33,11 +34,15 @@ export function describeServer(fixture: () => ResourcesFixture): void {
         "Slack",
         "GitHub",
       ]);
+      await expect(client.threads.retrieve(UNKNOWN)).rejects.toBeInstanceOf(NotFoundError);
+      await expect(client.installations.retrieve(UNKNOWN)).rejects.toBeInstanceOf(NotFoundError);
       await expect(client.threads.update(UNKNOWN, { verbosity: "quiet" })).rejects.toBeInstanceOf(
         NotFoundError,
       );
       await expect(client.inbox.retry(UNKNOWN)).rejects.toBeInstanceOf(NotFoundError);
       await expect(client.notices.retry(UNKNOWN)).rejects.toBeInstanceOf(NotFoundError);
+      await expect(client.installations.applyApp("github")).rejects.toBeInstanceOf(NotFoundError);
+      await expect(client.installations.removeSettings("slack")).rejects.toBeInstanceOf(NotFoundError);
       await expect(client.installations.update(UNKNOWN, { enabled: false })).rejects.toBeInstanceOf(
         NotFoundError,
       );

@@ -52,7 +52,13 @@ export function describeSettings(fixture: () => ResourcesFixture): void {
       const policy = await client.policies.create(rule);
       await client.policies.replace(policy.id, { ...rule, reason: "Ask the platform team." });
       expect((await client.policies.retrieve(policy.id)).reason).toBe("Ask the platform team.");
-      expect((await client.policies.list()).policies.some(({ id }) => id === policy.id)).toBe(true);
+      const { policies } = await client.policies.list();
+      const paged: (typeof policies)[number][] = [];
+      for await (const one of client.policies.list({ query: { limit: 1 } })) {
+        paged.push(one);
+      }
+      expect(policies.some(({ id }) => id === policy.id)).toBe(true);
+      expect(paged).toEqual(policies);
       expect(await client.policies.evaluate({ action: "create", environment_id: "x" })).toMatchObject({
         effect: "deny",
       });

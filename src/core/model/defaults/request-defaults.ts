@@ -1,4 +1,5 @@
-import type { PrincipalId } from "../../basics/ids.ts";
+import type { Digest } from "../../basics/crypto.ts";
+import { idOfDigest, type PrincipalId, type TeamId } from "../../basics/ids.ts";
 import type { TeamRecord } from "../people/team-record.ts";
 import type { Rule } from "../policies/rule.ts";
 import type { RunConfig } from "../runs/run.ts";
@@ -16,6 +17,17 @@ export interface RequestDefaults extends TeamRecord {
 export type DefaultsScope =
   | { readonly principalId: PrincipalId }
   | { readonly adapter: string; readonly installation: string; readonly place: string };
+
+export function scopeText(scope: DefaultsScope): string {
+  return "principalId" in scope
+    ? `person ${scope.principalId}`
+    : ["place", scope.adapter, scope.installation, scope.place].map(encodeURIComponent).join(" ");
+}
+
+/** Made of the scope, so that a scope has one record. */
+export function defaultsIdOf(digest: Digest, teamId: TeamId, scope: DefaultsScope): string {
+  return idOfDigest(digest(`${teamId} ${scopeText(scope)}`));
+}
 
 /** Gives a request that names no environment its environment, and default values for its configuration. */
 export interface RoutingRule extends Rule {

@@ -25,14 +25,32 @@ export interface InstallationGuide {
   readonly adapter: string;
   /** The platform's name. */
   readonly title: string;
-  /** Whether the variables of the adapter are set. */
+  /** Whether the variables of the adapter are set, or stored. */
   readonly enabled: boolean;
+  /** Why its stored settings do not switch the adapter on. */
+  readonly problem?: string;
   /** Where an administrator installs the app in a workspace. Absent: the platform or the server is not set up for that. */
   readonly installUrl?: string;
+  /** The page that creates the app. Absent: it exists, or cannot be created in that way. */
+  readonly create?: GuideCreation;
+  /** How a token of the operator creates and updates the app. Absent: that is not possible. */
+  readonly managed?: {
+    readonly isCreated: boolean;
+    readonly text: string;
+    readonly link: { readonly title: string; readonly url: string };
+  };
   /** The operator follows the steps of one of them. */
   readonly ways: readonly GuideWay[];
   /** What the server asks for on the platform, and why. */
   readonly needs: readonly GuideNeed[];
+}
+
+export interface GuideCreation {
+  /** Where the form of these inputs leads. */
+  readonly url: string;
+  readonly title: string;
+  readonly text: string;
+  readonly inputs: readonly { readonly name: string; readonly label: string }[];
 }
 
 export interface GuideWay {

@@ -8,6 +8,7 @@ import {
   type Policy,
   type PolicyAction,
   REQUEST_KINDS,
+  type RequestKind,
   type Role,
   UNADDRESSED_KINDS,
 } from "./policy.ts";
@@ -22,11 +23,21 @@ const STEERING = ["steer", "cancel", "answer"] as const satisfies readonly Polic
 
 /** Who writes in the threads of a repository without the permission to push to it. */
 const STRANGERS = ["read", "outside"] as const satisfies readonly Role[];
-/** With these, the author named the bot. */
-const ADDRESSED = REQUEST_KINDS.filter((kind) => !UNADDRESSED_KINDS.some((other) => other === kind));
+/** What a platform reports about the work of a run whose words were approved. */
+const REPORTS: readonly RequestKind[] = ["failing_checks", "merge_conflict"];
+/** With these, the author named the bot, or it is a report. */
+const APPROVABLE = REQUEST_KINDS.filter(
+  (kind) => REPORTS.includes(kind) || !UNADDRESSED_KINDS.some((other) => other === kind),
+);
 
 /** What applies where no policy of the team matches, in order. They are the same in every team. */
 export const BUILTIN_POLICIES: readonly Policy[] = [
+  builtin(10, {
+    name: "Built in: opened pull requests are reviewed only where a policy allows it by name",
+    effect: "deny",
+    match: { requestKinds: ["pull_request_opened"] },
+    reason: "No policy asks for reviews of opened pull requests here.",
+  }),
   builtin(7, {
     name: "Built in: words of strangers in a repository wait for approval",
     effect: "require_approval",
@@ -34,7 +45,7 @@ export const BUILTIN_POLICIES: readonly Policy[] = [
       sources: REPOSITORY_SOURCES,
       roles: STRANGERS,
       actions: ACTIONS_WITH_WORDS,
-      requestKinds: ADDRESSED,
+      requestKinds: APPROVABLE,
     },
     reason: "Its author cannot push to the repository, so a person who can has to approve it.",
   }),
@@ -107,7 +118,7 @@ export function requireChangeable(id: string): void {
 function builtin(number: number, policy: Pick<Policy, "name" | "effect" | "match" | "reason">): Policy {
   return {
     ...policy,
-    id: `00000000-0000-4000-8000-00000000000${number}`,
+    id: `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`,
     teamId: "" as TeamId,
     creatorId: "" as PrincipalId,
     priority: PRIORITY,

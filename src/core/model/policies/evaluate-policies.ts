@@ -8,11 +8,13 @@ import { BUILTIN_POLICIES } from "./builtin-policies.ts";
 import {
   ACTIONS_WITH_WORDS,
   OUTSIDER_ROLES,
+  POLICY_ACTIONS,
   type Policy,
   type PolicyAction,
   type PolicyEffect,
   type PolicyMatch,
   type Relation,
+  UNADDRESSED_KINDS,
 } from "./policy.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 import { isAmong, matchesOneGlob } from "./rule.ts";
@@ -113,16 +115,33 @@ export function isOutsider({ roles = [], source }: Pick<Caller, "roles" | "sourc
 }
 
 /**
- * Whether a policy may allow an outsider something in this place, or let it wait for approval. Which action it is decides
- * later. A policy that denies everything here ends the search.
+ * The policy that denies an outsider everything in this place. Undefined: one may allow something, or let it wait for approval.
+ * Which action it is decides later. A message in which nobody named the bot only asks for work.
  */
-export function mayAdmit(policies: readonly Policy[], caller: Caller): boolean {
+export function refusingPolicy(policies: readonly Policy[], caller: Caller): Policy | undefined {
+  const isUnaddressed = UNADDRESSED_KINDS.some((kind) => kind === caller.requestKind);
+  const actions: readonly PolicyAction[] = isUnaddressed ? ACTIONS_WITH_WORDS : POLICY_ACTIONS;
   const deciding = [...policies, ...BUILTIN_POLICIES].find(
     ({ effect, match }) =>
       CONDITIONS_ON_MESSAGES.every((condition) => CHECKS[condition](match, caller, effect)) &&
-      (effect !== "deny" || keysOf(match).every((name) => isOnMessages(name))),
+      (effect === "deny"
+        ? keysOf(match).every((name) => isOnMessages(name))
+        : actions.some((action) => isAmong(match.actions, action))),
   );
-  return deciding !== undefined && deciding.effect !== "deny";
+  return deciding?.effect === "deny" ? deciding : undefined;
+}
+
+const CONDITIONS_ON_PLACES = ["sources", "integrations", "installations", "places", "workflow"] as const;
+
+/** Whether a policy of the team names this kind of request here, before anybody is asked about its author. */
+export function isKindNamed(policies: readonly Policy[], caller: Caller): boolean {
+  return policies.some(
+    ({ effect, match }) =>
+      effect !== "deny" &&
+      match.requestKinds !== undefined &&
+      CHECKS.requestKinds(match, caller, effect) &&
+      CONDITIONS_ON_PLACES.every((condition) => CHECKS[condition](match, caller, effect)),
+  );
 }
 
 function isOnMessages(name: Condition): boolean {

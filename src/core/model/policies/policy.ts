@@ -38,18 +38,21 @@ export const OUTSIDER_ROLES = [
 ] as const satisfies readonly Role[];
 
 /**
- * How a message asks for work. With the last three nobody named the bot: a review requested changes of a pull request of
- * a run, its checks fail, or it has a merge conflict.
+ * How a message asks for work. With the last five nobody named the bot: a review requested changes of a pull request of
+ * a run, its checks fail, or it has a merge conflict; a pull request was opened, or one that is reviewed has new commits.
  */
 export const REQUEST_KINDS = [
   "mention",
   "command",
   "description",
   "review",
+  "review_requested",
   "label",
   "changes_requested",
   "failing_checks",
   "merge_conflict",
+  "pull_request_opened",
+  "new_commits",
 ] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 /** Nobody waits for an answer to these. */
@@ -57,6 +60,8 @@ export const UNADDRESSED_KINDS = [
   "changes_requested",
   "failing_checks",
   "merge_conflict",
+  "pull_request_opened",
+  "new_commits",
 ] as const satisfies readonly RequestKind[];
 
 /** Whether the run is the caller's own: the caller created, requested or executes it. */
@@ -66,6 +71,10 @@ export type Relation = (typeof RELATIONS)[number];
 export const POLICY_EFFECTS = ["allow", "deny", "require_approval"] as const;
 export type PolicyEffect = (typeof POLICY_EFFECTS)[number];
 
+/** How a refused message is answered in its thread. */
+export const REFUSAL_SIGNS = ["comment", "reaction", "silent"] as const;
+export type RefusalSign = (typeof REFUSAL_SIGNS)[number];
+
 /** Says who may do what from where. The first policy that matches decides; the built-in ones come last. */
 export interface Policy extends Rule {
   /** `require_approval` applies only to words for an agent: they wait for approval before the agent gets them. */
@@ -73,6 +82,8 @@ export interface Policy extends Rule {
   readonly match: PolicyMatch;
   /** Shown to the caller who is refused or has to wait. */
   readonly reason?: string;
+  /** How a message that it refuses is answered in its thread. Default: as the repository says, otherwise by a comment. */
+  readonly refusal?: RefusalSign;
   /** One of the defaults. It cannot be changed. */
   readonly builtin?: true;
 }

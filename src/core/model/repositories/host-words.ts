@@ -65,6 +65,14 @@ export function isWriteForbidden(words: string): boolean {
   return pattern === FORBIDDEN || pattern === ARCHIVED;
 }
 
+/** Whether the rules of the branch refused the push: another branch, or a commit by a person, may be taken. */
+export function isBranchProtected(words: string): boolean {
+  const [pattern] = REMEDIES.find(([each]) => each.test(words)) ?? [];
+  return pattern === PROTECTED || pattern === UNSIGNED;
+}
+
+const UNSIGNED = /signature|signed/i;
+const PROTECTED = /protected branch|rule violation|rules|hook declined|must be made through a pull request/i;
 const ARCHIVED = /archived|read.only repository|mirror repository/i;
 const AGAIN = "Then send a follow-up, which tries again.";
 
@@ -83,12 +91,12 @@ const REMEDIES: readonly (readonly [words: RegExp, remedy: string])[] = [
     "Errand may not change workflows there. Apply the patch, or ask in a follow-up to leave workflow files as they are.",
   ],
   [
-    /signature|signed/i,
+    UNSIGNED,
     "Errand's commits are not signed. Exempt Errand from this rule of the host, or apply the patch and sign the commit.",
   ],
   [ARCHIVED, `Unarchive the repository. ${AGAIN}`],
   [
-    /protected branch|rule violation|rules|hook declined|must be made through a pull request/i,
+    PROTECTED,
     `Change the rules of the host so that Errand may push its own branches, or apply the patch. ${AGAIN}`,
   ],
   [FORBIDDEN, `An administrator gives Errand's app or token on the host the permission to write. ${AGAIN}`],

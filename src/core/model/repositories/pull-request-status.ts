@@ -19,6 +19,8 @@ export interface PullRequestStatus {
   readonly state: PullRequestState;
   /** The checks of the newest commit: those that failed first. At most `CHECKS_MAX`. */
   readonly checks: readonly PullRequestCheck[];
+  /** It is a draft that becomes ready once its checks pass. */
+  readonly awaitsChecks?: true;
 }
 
 export const CHECKS_MAX = 50;

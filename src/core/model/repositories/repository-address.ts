@@ -1,4 +1,5 @@
 import { AppError } from "../../basics/errors.ts";
+import { parseRepositoryName, type RepositoryName } from "./repository-name.ts";
 
 /** `git@host:owner/name` */
 const SCP = /^[\w.-]+@([\w.-]+):(?!\/\/)(.+)$/;
@@ -14,6 +15,11 @@ export function repositoryIn(text: string, gitUrl: string): string {
   const address = addressIn(written);
   if (address === undefined) {
     return withoutSuffix(written);
+  }
+  if (address === null) {
+    throw new AppError("invalid_request", "`repo=` is no address that I can read.", {
+      remedy: "Write `repo=owner/name`.",
+    });
   }
   const host = new URL(gitUrl);
   const isHere = host.host !== "" && address.host.replace(/^www\./, "") === host.host.replace(/^www\./, "");
@@ -32,21 +38,25 @@ export function repositoryIn(text: string, gitUrl: string): string {
   return `${owner}/${withoutSuffix(name)}`;
 }
 
-/** Undefined: it is no address. */
-function addressIn(text: string): URL | undefined {
+/** The repository that a filter names: its name, or its address on any host. Undefined: the text names none. */
+export function repositoryNamed(text: string): RepositoryName | undefined {
+  const address = addressIn(text);
+  // A query is no part of a name.
+  const path = address ? `${address.pathname}${address.search}${address.hash}`.slice(1) : text;
+  const [owner = "", name = "", ...rest] = path.replace(/\/$/, "").split("/");
+  const isRepository = address === undefined ? rest.length === 0 : address !== null;
+  return isRepository ? parseRepositoryName(`${owner}/${withoutSuffix(name)}`) : undefined;
+}
+
+/** Undefined: it is no address. Null: it cannot be read. */
+function addressIn(text: string): URL | null | undefined {
   const [, host, path] = SCP.exec(text) ?? [];
   const url = host === undefined ? (BARE.test(text) ? `https://${text}` : text) : `https://${host}/${path}`;
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(url)) {
     return undefined;
   }
   // Other schemes keep the letters of a host as they are.
-  const parsed = URL.parse(url.replace(/^(ssh|git)(?=:)/i, "https"));
-  if (parsed === null) {
-    throw new AppError("invalid_request", "`repo=` is no address that I can read.", {
-      remedy: "Write `repo=owner/name`.",
-    });
-  }
-  return parsed;
+  return URL.parse(url.replace(/^(ssh|git)(?=:)/i, "https"));
 }
 
 function withoutSuffix(name: string): string {

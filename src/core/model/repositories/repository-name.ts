@@ -37,6 +37,10 @@ export function isSameRepository(left: RepositoryName, right: RepositoryName): b
   return isSameName(left.owner, right.owner) && isSameName(left.name, right.name);
 }
 
+export function isAmong(repositories: readonly RepositoryName[], wanted: RepositoryName): boolean {
+  return repositories.some((each) => isSameRepository(each, wanted));
+}
+
 export function isSameName(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
 }

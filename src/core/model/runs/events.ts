@@ -60,6 +60,8 @@ export type RunEventBody =
       readonly kind: "turn.ended";
       readonly stopReason: string;
       readonly answer: string;
+      /** The part of the answer that the output schema of the run asks for. */
+      readonly data?: unknown;
       readonly usage?: TokenUsage;
     }
   /** A person said what they think of the answer of a turn. The last rating of a person counts. */

@@ -9,6 +9,7 @@ import type { ArtifactType } from "../workspaces/artifact.ts";
 import type { FollowUpFile } from "../workspaces/input-file.ts";
 import type { PermissionRequest } from "./agent-update.ts";
 import type { ExecutedConfig } from "./executed-config.ts";
+import type { OutputSchema } from "./output-schema.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
 import type { StoredOutcome } from "./stored-outcome.ts";
@@ -49,6 +50,8 @@ export interface RunConfig {
   readonly ref?: string;
   /** Whether Errand opens a pull request in `repository` for changes that the agent did not push. */
   readonly pull_request?: PullRequestSetting;
+  /** What the answer of each turn must match. */
+  readonly output_schema?: OutputSchema;
   readonly [member: string]: unknown;
 }
 
@@ -68,6 +71,7 @@ export const CONFIG_LAYERS = [
   "request",
   "agent",
   "conversation",
+  "repository_file",
   "routing_rule",
   "place_default",
   "person_default",
@@ -92,6 +96,8 @@ export interface Provenance {
   readonly has_environments?: false;
   /** `false`: there would be a pull request if the team had credentials for it. */
   readonly may_open_pull_request?: false;
+  /** What is wrong in the settings of the repository in which the run was requested, one sentence each. */
+  readonly settings_mistakes?: readonly string[];
   /** The environment as it was when the run was created. */
   readonly environment?: { readonly name: string; readonly repositories: readonly string[] };
   readonly [member: string]: unknown;
@@ -222,6 +228,8 @@ export interface RunProgress {
   /** What the newest checkpoint does not contain, for people. Undefined: nothing. */
   readonly checkpointGaps?: string | undefined;
   readonly permission?: PendingPermission | undefined;
+  /** A person interrupted the turn. It is set until the next turn starts. */
+  readonly pause?: RunPause | undefined;
   /** The id of an attempt's last write. A write whose confirmation was lost is recognised by it and not repeated. */
   readonly lastWrite?: string;
   /** The approval that the run needs before it starts, and its outcome. */
@@ -244,12 +252,19 @@ export interface RunProgress {
   readonly activity?: RunActivity | undefined;
   /** Someone other than the creator wrote something that is given to the agent. */
   readonly othersWrote?: boolean;
+  /** Follow-ups came before the agent first had the prompt. */
+  readonly earlyFollowUps?: boolean;
   /** The agent's final answer of the last turn, for threads. The answer of a private turn is only in the log. */
   readonly answer?: string | undefined;
   /** What came of the run so far. Absent: nothing is known. */
   readonly outcome?: StoredOutcome | undefined;
   /** What the service noticed and the user of the run should know, the oldest first. Absent when there is nothing. */
   readonly warnings?: readonly string[];
+}
+
+export interface RunPause {
+  readonly by: PrincipalId;
+  readonly name?: string;
 }
 
 export interface WaitingFollowUp {
@@ -316,6 +331,8 @@ export interface Approval {
   readonly authorIds: readonly PrincipalId[];
   readonly approved?: boolean;
   readonly decidedBy?: PrincipalId;
+  /** Why a person may decide on the page who may not approve there otherwise, such as `write in acme/widgets`. */
+  readonly decidedAs?: string;
   readonly decidedAt?: Date;
 }
 
@@ -347,6 +364,8 @@ export interface FollowUp {
   readonly authorId: PrincipalId;
   /** Absent: by a principal. */
   readonly byGuest?: true;
+  /** The account of its author, as the adapter of its thread writes it. Absent: another way, or not known. */
+  readonly actor?: Provenance["actor"];
   /** Where it was sent from. */
   readonly source: RunSource;
   readonly createdAt: Date;

@@ -1,6 +1,7 @@
 import { type Skill, type SkillPlace, skillId } from "../skills/skill.ts";
 import { pathToFiles } from "../workspaces/input-file.ts";
 import type { Workspace } from "../workspaces/workspace.ts";
+import { isReview, REVIEW_INSTRUCTIONS } from "./review.ts";
 import type { Run } from "./run.ts";
 
 const SKILLS_DIRECTORY = ".skills";
@@ -60,7 +61,8 @@ export function basePromptOf(
   const prefix = pathToFiles(workspace);
   const inWorkspace = placedSkills(run, agentFolder).filter(({ place }) => place.root === "directory");
   const others = inWorkspace.slice(skill === undefined ? 0 : 1);
-  const own = joined([config.base_prompt, skillList(others, prefix)]);
+  const review = isReview(run) ? REVIEW_INSTRUCTIONS : undefined;
+  const own = joined([config.base_prompt, review, skillList(others, prefix)]);
   // An agent that works inside a repository must write its artifacts outside of it.
   const artifactsNote = prefix === "" ? undefined : ARTIFACTS;
   if (skill === undefined) {

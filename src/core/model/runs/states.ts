@@ -32,7 +32,8 @@ export const STATE_PHRASES: Readonly<Record<RunState, string>> = {
  *
  * - A new run is QUEUED, or BLOCKED if it needs approval first: then BLOCKED → QUEUED or CANCELLED.
  * - QUEUED → PENDING: a worker claims it. → CLAIMED: the workspace is ready. → INPROGRESS: the agent took the prompt.
- * - INPROGRESS ↔ BLOCKED while a person is asked. BLOCKED → QUEUED when the answer comes after the agent was stopped.
+ * - INPROGRESS ↔ BLOCKED while a person is asked, or is to write what to do next. BLOCKED → QUEUED when the answer or the
+ *   follow-up comes after the agent was stopped.
  * - PENDING, CLAIMED, INPROGRESS → QUEUED when the worker is lost or stops; → SUCCEEDED, FAILED or ERROR at the end.
  * - Every state that is not final → CANCELLED. Every final state → QUEUED by a follow-up, and then → BLOCKED if the run
  *   was never approved.
@@ -64,6 +65,17 @@ export function needsLease(state: RunState): boolean {
 /** Whether the attempt that owns the run may continue in this state. */
 export function isWorkedOn(state: RunState): boolean {
   return LEASED_STATES.has(state) || state === "BLOCKED";
+}
+
+/** Whether a run waits for a person to write what to do next, because its turn was interrupted. */
+export function isPaused({
+  pause,
+  state,
+}: {
+  readonly pause?: object | undefined;
+  readonly state: RunState;
+}): boolean {
+  return state === "BLOCKED" && pause !== undefined;
 }
 
 export function mayMove(from: RunState, to: RunState): boolean {

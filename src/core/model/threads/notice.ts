@@ -1,6 +1,7 @@
 import type { RunId } from "../../basics/ids.ts";
 import type { CheckCounts, PullRequestState } from "../repositories/pull-request-status.ts";
 import type { PermissionOption, PermissionRequest } from "../runs/agent-update.ts";
+import type { Review } from "../runs/review.ts";
 import type { PlanStep } from "../runs/run.ts";
 import type { RunState } from "../runs/states.ts";
 
@@ -15,9 +16,13 @@ export type Notice =
       readonly end: TurnOutcome;
       /** The turn is `done`, but not everything was handed over. */
       readonly isIncomplete?: boolean;
+      /** The message only thanked, so it led to no turn. */
+      readonly isThanks?: boolean;
     }
   /** The run's one card in this thread, edited in place; a newer one replaces an unsent older one. */
   | { readonly kind: "card"; readonly card: RunCard }
+  /** The run as a check of the pull request that the thread is about. A newer one replaces an unsent older one. */
+  | { readonly kind: "check"; readonly check: RunCheck }
   /** Asks where a request is to be worked on. Without options, it was decided, and the text says how. */
   | {
       readonly kind: "choice";
@@ -42,12 +47,16 @@ export type Notice =
        * shown there.
        */
       readonly inReplyTo?: string;
+      /** Of an answer to messages in several places of the thread: what is shown at each of them. */
+      readonly parts?: readonly AnswerPart[];
       /** The work of the run, if it is not pushed, or not all of it. */
       readonly unpushed?: UnpushedWork;
       /** What the run changed, by repository, if the turn changed something. */
       readonly landed?: readonly LandedWork[];
       /** A pull request of these changes can be asked for here. */
       readonly offersPullRequest?: RunId;
+      /** What a review found. The text is its summary. */
+      readonly review?: ShownReview;
       /** The turn that said it also made files, which people may ask for here. */
       readonly offersFiles?: TurnOfRun;
       /** The answer of this turn, which people may rate here. */
@@ -59,6 +68,39 @@ export type Notice =
       /** The subject of the only person for whom a reply is. A platform that cannot do that shows it to everybody. */
       readonly onlyFor?: string;
     };
+
+export interface ShownReview extends Review {
+  /** A person asked for this review. Otherwise new commits did. */
+  readonly isAsked?: boolean;
+}
+
+/** What a run does, as a check beside those of a CI service. */
+export interface RunCheck {
+  readonly runId: RunId;
+  /** INPROGRESS also for a run that waits for its worker. */
+  readonly state: RunState;
+  /** As on the card. */
+  readonly shortfall?: string;
+  readonly message?: string;
+  readonly sessionLink: string;
+  /** The run waits for an approval of its words. */
+  readonly isUnapproved?: boolean;
+  /** As on the card. */
+  readonly isPaused?: boolean;
+  /** Of a review that ended: the number of its findings. */
+  readonly findings?: number;
+  /** Checks of the pull request fail, and the run does not repair them by itself. */
+  readonly canRepair?: boolean;
+}
+
+/** What an answer says at the place of one of the messages that led to it. */
+export interface AnswerPart {
+  readonly inReplyTo: string;
+  /** Absent: only where the answer is. */
+  readonly text?: string;
+  /** The request was carried out, with changes of these files. */
+  readonly doneIn?: readonly string[];
+}
 
 /** What a run changed in a repository, and where that is. */
 export interface LandedWork {
@@ -80,6 +122,8 @@ export interface UnpushedWork {
   readonly words: string;
   /** Absent: it is too long for a message, not text, or not for the readers of the thread. The session has it. */
   readonly patch?: string;
+  /** The commit that the patch changes. */
+  readonly base?: string;
 }
 
 export interface TurnOfRun {
@@ -105,9 +149,11 @@ export interface RunCard {
   readonly shortfall?: string;
   readonly turn: number;
   readonly sessionLink: string;
-  /** Why the run ended as it did, or what it waits for. */
+  /** Why the run ended as it did, or what it waits for. Before that, what is wrong in the settings of the repository. */
   readonly message?: string;
   readonly question?: CardQuestion;
+  /** Present while the run waits for a person to write what to do next. */
+  readonly isPaused?: boolean;
   /** What the agent works in, and why. */
   readonly workspace?: CardWorkspace;
   readonly plan?: readonly PlanStep[];
@@ -171,12 +217,15 @@ export interface CardApproval {
 }
 
 /**
- * Notices with the same message key are shown once: the cards of a run, the reactions to a message, the files of a
+ * Notices with the same message key are shown once: the cards and checks of a run, the reactions to a message, the files of a
  * turn, and a question with its answer.
  */
 export function messageKeyOf(notice: Notice, deliveryId: string): string {
   if (notice.kind === "card") {
     return `card:${notice.card.runId}`;
+  }
+  if (notice.kind === "check") {
+    return `check:${notice.check.runId}`;
   }
   if (notice.kind === "message" && notice.attached !== undefined) {
     return `files:${notice.attached.runId}:${notice.attached.turn}`;

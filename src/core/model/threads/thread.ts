@@ -14,12 +14,15 @@ export interface Thread extends ThreadAddress {
   readonly participants?: readonly string[];
   /** Others write here too, or the thread is muted: only messages that mention the bot are for it. */
   readonly needsMention?: boolean;
+  /** Default: true. False in a pull request that the run opened, until a person writes to the run there. */
+  readonly showsCard?: boolean;
 }
 
 export interface StoredThread extends Thread {
   readonly verbosity: Verbosity;
   readonly participants: readonly string[];
   readonly needsMention: boolean;
+  readonly showsCard: boolean;
   readonly createdAt: Date;
 }
 
@@ -36,5 +39,7 @@ export interface ThreadBinding {
   readonly thread: ThreadAddress & { readonly id: string };
   /** The people who may steer the run in the thread. They replace those of the run before. */
   readonly participants?: readonly string[];
+  /** Default: true. */
+  readonly showsCard?: boolean;
   readonly expected: RunId | undefined;
 }

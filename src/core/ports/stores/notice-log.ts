@@ -54,6 +54,8 @@ export interface LoggedNotice {
   readonly attempts: number;
   readonly createdAt: Date;
   readonly deliveredAt?: Date;
+  /** A limit of the platform holds it back until then. */
+  readonly heldUntil?: Date;
   readonly error?: string;
   readonly permalink?: string;
 }

@@ -1,4 +1,5 @@
 import type { RunId } from "../../basics/ids.ts";
+import type { Notice } from "../../model/threads/notice.ts";
 import type { PaceLimit } from "../../model/threads/pace-limit.ts";
 import type { Delivery, Receipt } from "../thread-adapter.ts";
 
@@ -8,6 +9,7 @@ export interface OutboxStore {
    * Returns the first delivery of the thread that may be sent, and marks it as being tried. Drops cards and reactions
    * that are followed by a newer one with the same message key. A delivery that a limit holds back gets a time and a job
    * of its own. New messages keep their order, and waiting edits, reactions and cards that give way do not hold them back.
+   * Edits and reactions pass a message that waits long for a limit.
    */
   take(threadId: string, limitsOf?: LimitsOf): Promise<TakenDelivery | undefined>;
   /** Has no effect on a delivery that was deleted meanwhile. */
@@ -36,6 +38,14 @@ export interface TakenDelivery extends Delivery {
   readonly runId?: RunId;
   /** The number of earlier tries, since the last retry on request. */
   readonly tries: number;
+  /** An earlier message of the thread that waits long for a limit, and lets this edit or reaction pass. */
+  readonly behind?: HeldMessage;
+}
+
+export interface HeldMessage {
+  readonly notice: Notice;
+  /** When it is sent. */
+  readonly until: Date;
 }
 
 /** A limit at one place. */

@@ -33,6 +33,8 @@ export interface RunChange extends ChangeExtras {
   readonly notices: readonly { readonly threadId: string; readonly notice: Notice }[];
   readonly jobs: readonly Job[];
   readonly binding: ThreadBinding | undefined;
+  /** The ids of threads that show the card from now on. */
+  readonly cardsFromNow?: readonly string[];
 }
 
 /** What the transaction of a change also stores, and what it depends on. */

@@ -8,10 +8,26 @@ import type { UsageQuery, UsageRow } from "../../model/usage/usage.ts";
 export const RUN_SORTS = ["updated_at", "created_at", "title", "agent"] as const;
 export type RunSort = (typeof RUN_SORTS)[number];
 
+/**
+ * The state of a run and all runs below it. `running`: one of them is neither ended nor blocked. The others are states of
+ * the run at the top.
+ */
+export const TASK_STATUSES = ["running", "failed", "blocked", "cancelled", "complete"] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+/** Of `running`: the run or one below it. Of the others: the run at the top. */
+export const STATES_OF_TASK: Readonly<Record<TaskStatus, readonly RunState[]>> = {
+  running: ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"],
+  failed: ["FAILED", "ERROR"],
+  blocked: ["BLOCKED"],
+  cancelled: ["CANCELLED"],
+  complete: ["SUCCEEDED"],
+};
+
 /** A page of a list ends with the run that reaches this size in bytes. A single run may have a mebibyte. */
 export const RUNS_LENGTH_MAX = 4 * 2 ** 20;
 
-/** Selects and orders runs. All filters must hold; of `states`, one is enough. */
+/** Selects and orders runs. All filters must hold; of a filter with several values, one is enough. */
 export interface RunQuery {
   readonly viewer: Viewer;
   readonly filters: RunFilters;
@@ -30,16 +46,25 @@ export interface RunFilters {
   readonly creatorId?: string;
   /** The principal that executes the run: its creator, or the one recorded beside it. */
   readonly executorId?: string;
-  readonly source?: RunSource;
+  readonly sources?: readonly RunSource[];
+  readonly taskStatuses?: readonly TaskStatus[];
   readonly createdAfter?: Date;
   readonly createdBefore?: Date;
   readonly updatedAfter?: Date;
+  readonly updatedBefore?: Date;
   /** null: runs without an environment. */
   readonly environmentId?: string | null;
   readonly skill?: string;
+  /** `owner/name` in lower case: a repository of the run or of its environment when the run was created. */
+  readonly repository?: string;
   readonly conversationId?: string;
   readonly scheduleId?: string;
   readonly ancestorId?: RunId;
+  readonly parentId?: RunId;
+  /** A run or its session. */
+  readonly runOrSessionId?: string;
+  /** The address of what started the run, without or with its fragment, or of what the run made on a platform. */
+  readonly externalReference?: string;
   readonly artifactType?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   /** Each of its words must occur in the title, the prompt or the skill. */

@@ -24,6 +24,7 @@ import type {
   PeopleStore,
   TeamStore,
 } from "./people-stores.ts";
+import type { PrincipalJoinStore } from "./principal-joins.ts";
 import type { QuotaStore } from "./quota-store.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { RunReports } from "./run-query.ts";
@@ -50,6 +51,7 @@ export interface Storage {
   readonly quotas: QuotaStore;
   readonly people: PeopleStore;
   readonly identities: IdentityStore;
+  readonly principalJoins: PrincipalJoinStore;
   readonly keys: KeyStore;
   readonly namedAgents: RecordStore<NamedAgent>;
   readonly administrators: AdministratorKeys;
@@ -77,6 +79,8 @@ export interface Storage {
   readonly requestDefaults: RecordStore<RequestDefaults>;
   /** The database's time, which counts where the clocks of processes may differ. */
   now(): Promise<Date>;
+  /** Waits until no other transaction has this lock, and holds it until the end of this one. */
+  lock(name: string): Promise<void>;
   /**
    * Stores everything that `work` does with the given storage, or nothing. `work` may be called again. What it throws
    * is rethrown. `work` must not use any other storage. The audit entries of the changes name `author`; default: the

@@ -59,8 +59,9 @@ export type Block =
       readonly category: ActionCategory;
       readonly name: string;
       readonly state: ActionState;
-      readonly output: unknown;
-      /** Present if the output is a list of `ToolContent`. Otherwise it is a text or the agent's own value. */
-      readonly isContent?: true;
+      /** A `text`, an object of the agent's own, or a `value` of any other kind. Empty: there is none. */
+      readonly output: Readonly<Record<string, unknown>>;
+      /** All parts of the output, each like a `ToolContent`, if some of them are no text. */
+      readonly parts?: readonly unknown[];
     }
   | { readonly type: "event"; readonly name: string; readonly data: unknown };

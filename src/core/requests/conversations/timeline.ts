@@ -1,46 +1,14 @@
-import { keysOf } from "../../basics/keys-of.ts";
 import type { RunEvent, RunEventKind } from "../../model/runs/events.ts";
 
-const IS_SHOWN: Readonly<Record<RunEventKind, boolean>> = {
-  "run.created": true,
-  "run.state": true,
-  "run.updated": true,
-  "attempt.started": true,
-  "attempt.ended": true,
-  "workspace.step": true,
-  "workspace.ready": true,
-  "workspace.stored": true,
-  "workspace.not_stored": true,
-  "changes.not_kept": true,
-  "turn.started": true,
-  "turn.ended": true,
-  "turn.rated": true,
-  "followup.received": true,
-  "followup.edited": true,
-  "followup.withdrawn": true,
-  "followup.steered": true,
-  "permission.requested": true,
-  "permission.answered": true,
-  "approval.requested": true,
-  "approval.decided": true,
-  "notice.dead": true,
-  "thread.bound": true,
-  "artifact.added": true,
-  "artifact.left_out": true,
-  "agent.started": true,
-  "agent.message": false,
-  "agent.thought": false,
-  "agent.tool_call": false,
-  "agent.plan": false,
-  "agent.usage": false,
-  "agent.title": false,
-  "agent.notice": false,
-  "agent.permission_granted": false,
-  "agent.other": false,
-};
-
-/** The events of a run except what its agent said and did. */
-export const TIMELINE_KINDS = keysOf(IS_SHOWN).filter((kind) => IS_SHOWN[kind]);
+/** The events of which a timeline consists, and those that say to which attempt they belong. */
+export const TIMELINE_KINDS = [
+  "run.created",
+  "run.state",
+  "workspace.ready",
+  "agent.started",
+  "attempt.started",
+  "attempt.ended",
+] as const satisfies readonly RunEventKind[];
 
 export interface TimelineEntry {
   readonly event: RunEvent;

@@ -12,7 +12,7 @@ export interface ToolAction {
   readonly endedAs?: "completed" | "failed";
 }
 
-type ActionResult = Extract<Block, { readonly type: "action_result" }>;
+type Output = Pick<Extract<Block, { readonly type: "action_result" }>, "output" | "parts">;
 
 /** By ACP's kind of tool. An `other` tool usually comes from an MCP server. */
 const CATEGORIES: ReadonlyMap<string, ActionCategory> = new Map([
@@ -68,18 +68,27 @@ function inputOf({ rawInput, locations }: ToolCallUpdate): unknown {
   return locations === undefined ? {} : { locations };
 }
 
-/** Plain text if the output consists only of text. */
-function outputOf(call: ToolCallUpdate): Pick<ActionResult, "output" | "isContent"> {
-  const { content = [], output = "", rawOutput } = call;
+function outputOf({ content = [], output = "", rawOutput }: ToolCallUpdate): Output {
   if (content.length === 0 && output === "") {
-    return { output: shortened(rawOutput ?? "") };
+    return { output: rawOutputOf(shortened(rawOutput)) };
   }
   const texts = content.map(textOf);
-  if (texts.every((text) => text !== undefined)) {
-    return { output: shortened(texts.join("\n") + output) };
+  const text = shortText(texts.filter((part) => part !== undefined).join("\n") + output);
+  if (!texts.includes(undefined)) {
+    return { output: { text } };
   }
   const further: readonly ToolContent[] = output === "" ? [] : [{ type: "text", text: output }];
-  return { output: shortened([...content, ...further]), isContent: true };
+  return { output: { text }, parts: [...content, ...further].map(shortened) };
+}
+
+function rawOutputOf(value: unknown): Output["output"] {
+  if (typeof value === "string") {
+    return { text: value };
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+    return { ...value };
+  }
+  return value === undefined || value === null ? {} : { value };
 }
 
 function textOf(content: ToolContent): string | undefined {

@@ -42,6 +42,8 @@ export interface NewRun {
   readonly skill?: Skill;
   /** The skills of the configuration, once they were found. A retried run brings its own. */
   readonly skills?: readonly Skill[];
+  /** What the repository in which the run is requested says, above the routing rules. */
+  readonly repositoryConfig?: RunConfig;
   /** What the request gets that neither it nor a routing rule says, strongest first. */
   readonly defaults?: readonly ConfigDefault[];
   /** What happens to changes if neither the request, a rule, the environment nor a default says it. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../basics/clock.ts";
 import type { Digest } from "../../basics/crypto.ts";
-import { idOfDigest, type PrincipalId, type TeamId } from "../../basics/ids.ts";
-import type { DefaultsScope } from "../../model/defaults/request-defaults.ts";
+import type { PrincipalId, TeamId } from "../../basics/ids.ts";
+import { type DefaultsScope, defaultsIdOf, scopeText } from "../../model/defaults/request-defaults.ts";
 import { auditContextOf } from "../../model/people/audit.ts";
 import type { Principal } from "../../model/people/principal.ts";
 import type { RunConfig } from "../../model/runs/run.ts";
@@ -47,7 +47,7 @@ export class RequestDefaultsService {
     const record = {
       id: this.#idOf(teamId, scope),
       teamId,
-      scope: textOf(scope),
+      scope: scopeText(scope),
       config,
       editorId,
       ...stamps,
@@ -59,14 +59,7 @@ export class RequestDefaultsService {
     }, auditContextOf(editor));
   }
 
-  /** Made of the scope, so that a scope has one record. */
   #idOf(teamId: TeamId, scope: DefaultsScope): string {
-    return idOfDigest(this.#deps.digest(`${teamId} ${textOf(scope)}`));
+    return defaultsIdOf(this.#deps.digest, teamId, scope);
   }
-}
-
-function textOf(scope: DefaultsScope): string {
-  return "principalId" in scope
-    ? `person ${scope.principalId}`
-    : ["place", scope.adapter, scope.installation, scope.place].map(encodeURIComponent).join(" ");
 }

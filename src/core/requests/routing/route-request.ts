@@ -28,7 +28,8 @@ export function routeRequest(request: NewRun, from: RequestOrigin, rules: readon
   const below = isPlacedElsewhere
     ? defaults.map(({ config, layer }) => ({ layer, config: withoutPlace(config) }))
     : defaults;
-  const sources = { request: requested, agent, conversation: before?.config, defaults: below };
+  const repository = repositoryConfigIn(request);
+  const sources = { request: requested, agent, conversation: before?.config, repository, defaults: below };
   const routed = routedConfig(sources, routing);
   const provenance = { ...before?.provenance, ...request.provenance, ...routed.provenance };
   return {
@@ -40,6 +41,12 @@ export function routeRequest(request: NewRun, from: RequestOrigin, rules: readon
     ownConfig: requested,
     provenance,
   };
+}
+
+/** A request that says where it works takes the environment of nothing else. */
+function repositoryConfigIn({ config = {}, isWithoutEnvironment, repositoryConfig = {} }: NewRun): RunConfig {
+  const { environment_id: _environment, ...others } = repositoryConfig;
+  return isWithoutEnvironment === true || isPlaced(config) ? others : repositoryConfig;
 }
 
 /** The members of a request that routing uses. */
@@ -118,6 +125,8 @@ export interface ConfigSources {
   readonly agent?: RunConfig | undefined;
   /** What the run inherits from its conversation. The agent program is inherited even if it is not among it. */
   readonly conversation?: RunConfig | undefined;
+  /** What the repository of the request says. */
+  readonly repository?: RunConfig | undefined;
   /** Below the routing rule, strongest first. */
   readonly defaults?: readonly ConfigDefault[] | undefined;
 }
@@ -128,16 +137,18 @@ export interface ConfigSources {
  */
 export function routedConfig(sources: ConfigSources, routing: Routing): RoutedConfig {
   const { considered, reason, rule } = routing;
-  const { agent = {}, conversation, defaults = [], request } = sources;
-  const stronger = layeredConfig(layeredConfig(request, agent), conversation ?? {});
+  const { agent = {}, conversation, defaults = [], repository = {}, request } = sources;
+  const own = layeredConfig(layeredConfig(request, agent), conversation ?? {});
   // A conversation keeps its agent program.
   const fitting = (lower: RunConfig, upper: RunConfig) =>
     withoutHarness(ofSameProgram(lower, upper), conversation !== undefined);
+  const ofRepository = fitting(repository, own);
+  const stronger = layeredConfig(own, ofRepository);
   const ofRule = fitting(ruleConfig(routing), stronger);
   let config = layeredConfig(stronger, ofRule);
   const layers: [ConfigLayer, RunConfig][] = [];
-  for (const { config: own, layer } of defaults) {
-    const lower = fitting(ofSamePlace(own, config), config);
+  for (const { config: below, layer } of defaults) {
+    const lower = fitting(ofSamePlace(below, config), config);
     config = layeredConfig(config, lower);
     layers.push([layer, { ...lower }]);
   }
@@ -148,6 +159,7 @@ export function routedConfig(sources: ConfigSources, routing: Routing): RoutedCo
     ["request", request],
     ["agent", agent],
     ["conversation", inherited ?? {}],
+    ["repository_file", ofRepository],
     ["routing_rule", routing_rule],
     ...layers,
   ]);
@@ -163,6 +175,7 @@ export function routedConfig(sources: ConfigSources, routing: Routing): RoutedCo
 
 /** Why a run works where it does, if no rule of the team decided it. */
 const PLACE_REASONS: Partial<Record<ConfigLayer, string>> = {
+  repository_file: "The file of the repository says it.",
   place_default: "The default of the place where it was asked for.",
   person_default: "The default of the person who asked.",
   choice: "Chosen where it was asked for.",
@@ -230,7 +243,7 @@ export interface InheritedConfig {
 }
 
 /** These members describe the earlier task, so they are not inherited. */
-const OF_THE_TASK = ["name", "session_sharing", "skill_spec"];
+const OF_THE_TASK = ["name", "output_schema", "session_sharing", "skill_spec"];
 /** Another agent may not have the same models, so these members are inherited only by the same agent. */
 const OF_THE_AGENT = ["harness", "model_id"];
 /** These members say something about the repository, so they are inherited only with it. */

@@ -33,10 +33,18 @@ export class InstallationService {
     return [...(await installations.list(teamId)), ...(await installations.listOffered(teamId))];
   }
 
+  async get(viewer: Viewer, id: string): Promise<Installation> {
+    const found = (await this.list(viewer)).find((installation) => installation.id === id);
+    if (found === undefined) {
+      throw notFound();
+    }
+    return found;
+  }
+
   async change(viewer: Viewer, id: string, changes: InstallationChanges): Promise<Installation> {
     const known = await this.#storage.installations.lock(id);
     if (known === undefined || !isSeen(known, viewer)) {
-      throw new AppError("resource_not_found", "There is no such installation.");
+      throw notFound();
     }
     const { teamId: wanted, ...others } = changes;
     const assigned = wanted === undefined ? known : await this.#assign(viewer, known, wanted);
@@ -74,6 +82,10 @@ export class InstallationService {
       throw new AppError("not_authorized", "Only an administrator of its team enables this installation.");
     }
   }
+}
+
+function notFound(): AppError {
+  return new AppError("resource_not_found", "There is no such installation.");
 }
 
 function isSeen({ offeredTo, teamId }: Installation, viewer: Viewer): boolean {

@@ -1,7 +1,8 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError, TooMany } from "../../basics/errors.ts";
 import type { TeamId } from "../../basics/ids.ts";
 import type { Principal } from "../../model/people/principal.ts";
-import { evaluatePolicies, isOutsider, mayAdmit } from "../../model/policies/evaluate-policies.ts";
+import { isOutsider, refusingPolicy } from "../../model/policies/evaluate-policies.ts";
 import type { Role } from "../../model/policies/policy.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import { isEnded } from "../../model/runs/states.ts";
@@ -32,6 +33,8 @@ import {
 } from "./message-results.ts";
 import { changeMessage, effectOf, withdrawMessage } from "./message-revision.ts";
 import { parseCommand } from "./parse-command.ts";
+import { refusalBy, settingsFor } from "./repository-settings.ts";
+import { wantsReviews } from "./review-request.ts";
 import { questionInsteadOf } from "./work-report.ts";
 
 /** Another event can bind the thread between the look-up and the binding. Twice in a row is already unusual. */
@@ -51,6 +54,9 @@ export async function admitMessage(context: MessageContext, deps: InboxDeps): Pr
   const { buttonAction: action } = message;
   if (reportedRun !== undefined && reportedRun.id !== thread.runId) {
     return ignore(context, "The run that it is about was deleted.", deps);
+  }
+  if (message.requestKind === "pull_request_opened" && !(await wantsReviews(context, deps))) {
+    return ignore(context, "No policy asks for reviews of opened pull requests here.", deps);
   }
   if (action?.kind === "choose") {
     return unlessDuplicate(context, deps, () => processChoice(context, action, deps));
@@ -208,14 +214,17 @@ function ignoredBy(context: MessageContext) {
   return { ...result, disposition: "ignored" } as const;
 }
 
-async function authorizeAndDecide(context: MessageContext, deps: InboxDeps): Promise<Disposition> {
-  const { adapter, installation, message } = context;
+async function authorizeAndDecide(known: MessageContext, deps: InboxDeps): Promise<Disposition> {
+  const { adapter, installation, message } = known;
   const authorization = installation.enabled ? await adapter.authorize(message) : SWITCHED_OFF;
   if (installation.enabled) {
     await deps.installationHealth.worked(message.adapter, message.installation);
   }
-  if (!authorization.allowed) {
-    return refuse(context, authorization.reason, deps);
+  const settings = installation.enabled ? await settingsFor(known) : undefined;
+  const context = { ...known, ...defined({ settings }) };
+  const reason = authorization.allowed ? refusalBy(context) : authorization.reason;
+  if (!authorization.allowed || reason !== undefined) {
+    return refuse(context, reason ?? NO_ACCESS, deps);
   }
   const roles = rolesIn(context, authorization.roles);
   const from = requestOriginOf({ adapter, message, roles });
@@ -257,16 +266,20 @@ export async function admitAuthor(
   { author, refusal = NO_ACCESS }: Extract<Authorization, { readonly allowed: true }>,
   { from, teamId }: { readonly from: RequestOrigin; readonly teamId: TeamId },
   {
+    joins,
     policies,
     storage,
-  }: Pick<InboxDeps, "policies"> & { readonly storage: Pick<InboxDeps["storage"], "people"> },
+  }: Pick<InboxDeps, "joins" | "policies"> & { readonly storage: Pick<InboxDeps["storage"], "people"> },
 ): Promise<{ readonly author: Principal } | { readonly refusal: Refusal }> {
   // Decided before the author becomes a principal: otherwise every stranger on a public platform would be one.
-  if (isOutsider(from) && !mayAdmit(await policies.of(teamId), from)) {
-    const { policy } = evaluatePolicies([], { ...from, action: "create" });
-    return { refusal: { reason: refusal, policyName: policy.name } };
+  const refusing = isOutsider(from) ? refusingPolicy(await policies.of(teamId), from) : undefined;
+  if (refusing !== undefined) {
+    const { builtin, name, reason, refusal: sign } = refusing;
+    const words = builtin === true ? refusal : (reason ?? refusal);
+    return { refusal: { reason: words, policyName: name, sign } };
   }
-  const principal = await storage.people.ensure(teamId, author.subject, author.displayName, author.aliases);
+  const known = await storage.people.ensure(teamId, author.subject, author.displayName, author.aliases);
+  const principal = await joins.joinedOf(known, author);
   return principal.disabled ? { refusal: { reason: DISABLED } } : { author: principal };
 }
 

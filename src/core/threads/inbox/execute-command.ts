@@ -24,7 +24,9 @@ import {
 } from "./message-context.ts";
 import { complete, completing, endedNotice, reply, replyNotice, replyWith } from "./message-results.ts";
 import { helpText, parseCommand } from "./parse-command.ts";
+import { startOtherRun } from "./review-request.ts";
 import { retryRun, startRun } from "./start-run.ts";
+import { answerThanks } from "./thanks.ts";
 
 /** Does what an authorized message asks for. Each branch stores the event's result in the same transaction. */
 export async function executeCommand(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
@@ -36,6 +38,8 @@ export async function executeCommand(context: AuthorizedContext, deps: InboxDeps
   switch (command.kind) {
     case "stop":
       return stop(context, deps);
+    case "pause":
+      return pause(context, deps);
     case "status":
       return reply(context, deps, await runStatusText(context, deps));
     case "help":
@@ -52,7 +56,12 @@ export async function executeCommand(context: AuthorizedContext, deps: InboxDeps
     case "aside":
       throw new Error("An aside is ignored before its author is authorized.");
     case "work":
-      return (await decideInWords(context, deps)) ?? work(context, deps);
+      return (
+        (await decideInWords(context, deps)) ??
+        (await answerThanks(context, deps)) ??
+        (await startOtherRun(context, deps)) ??
+        work(context, deps)
+      );
     default:
       return command satisfies never;
   }
@@ -104,6 +113,7 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
     isReport: reportedRun === undefined ? undefined : (true as const),
     threadId: context.thread.id,
     authorId: author.id,
+    actor: reportedRun === undefined ? actorIn(context) : undefined,
     context: surroundings,
     files: files.length === 0 ? undefined : await storeInputFiles(deps.blobs, files),
   });
@@ -114,6 +124,12 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
   await invite(context, deps);
   await deps.runs.followUp(currentRun(context), author, input, extras);
   return "follow_up";
+}
+
+/** The account of the author, as the platform proved it or the adapter read it. */
+function actorIn({ message, proven }: AuthorizedContext): Readonly<Record<string, unknown>> | undefined {
+  const { actor } = { ...message.provenance, ...proven } as { readonly actor?: unknown };
+  return typeof actor === "object" && actor !== null ? { ...actor } : undefined;
 }
 
 /** An answer has no turn that would end it. The author of another text learns that the run still waits for an answer. */
@@ -198,6 +214,19 @@ async function applyButton(
 }
 
 const RATED = "Thank you. Your rating is kept with the run. Press again to change it.";
+
+async function pause(context: AuthorizedContext, deps: InboxDeps): Promise<Disposition> {
+  const { runId } = context.thread;
+  if (runId === undefined) {
+    return reply(context, deps, "There is no run here that I could pause.");
+  }
+  try {
+    await deps.runs.interrupt(runId, context.author, completing(context, "follow_up"));
+    return "follow_up";
+  } catch (error) {
+    return replyWith(error, context, deps);
+  }
+}
 
 async function cancel(context: AuthorizedContext, deps: InboxDeps, runId: Run["id"]): Promise<Disposition> {
   try {

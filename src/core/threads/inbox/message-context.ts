@@ -5,9 +5,10 @@ import { newId, type RunId } from "../../basics/ids.ts";
 import type { Log } from "../../basics/log.ts";
 import type { Installation } from "../../model/people/installation.ts";
 import type { Principal } from "../../model/people/principal.ts";
-import type { Policy, Role } from "../../model/policies/policy.ts";
+import type { Policy, RefusalSign, Role } from "../../model/policies/policy.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
 import type { PullRequestSetting } from "../../model/repositories/pull-request-setting.ts";
+import type { RepositorySettings } from "../../model/repositories/repository-settings.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { Thread } from "../../model/threads/thread.ts";
 import type { BlobStore } from "../../ports/blob-store.ts";
@@ -23,6 +24,7 @@ import type { PullRequestReader } from "../../requests/pull-request-reader.ts";
 import type { RequestDefaultsService } from "../../requests/routing/request-defaults-service.ts";
 import type { RunService } from "../../requests/run-service.ts";
 import type { InstallationHealth } from "../../team/people/installation-health.ts";
+import type { PrincipalJoins } from "../../team/people/principal-joins.ts";
 import type { RuleCache } from "../../team/policies/run-rules.ts";
 
 export interface InboxDeps {
@@ -41,6 +43,7 @@ export interface InboxDeps {
   >;
   readonly runs: RunService;
   readonly policies: Pick<RuleCache<Policy>, "of">;
+  readonly joins: Pick<PrincipalJoins, "joinedOf">;
   readonly pullRequests: Pick<PullRequestReader, "take">;
   readonly adapters: ReadonlyMap<string, ThreadAdapter>;
   /** Files of requests. */
@@ -70,6 +73,10 @@ export interface MessageContext {
   readonly choice?: ChosenEnvironment;
   /** Set for a report: the run that it is about. */
   readonly reportedRun?: Run;
+  /** What its repository says about work, once its author is known. */
+  readonly settings?: RepositorySettings;
+  /** How the policy that refuses the message wants it answered. It comes before the settings. */
+  readonly refusalSign?: RefusalSign | undefined;
 }
 
 /** What a message did: it started a run, or became a follow-up of it. */

@@ -3,7 +3,7 @@ import { AppError, messageWithRemedy } from "../../basics/errors.ts";
 import type { TeamId } from "../../basics/ids.ts";
 import type { Principal } from "../../model/people/principal.ts";
 import { isOutsider } from "../../model/policies/evaluate-policies.ts";
-import { UNADDRESSED_KINDS } from "../../model/policies/policy.ts";
+import { type RefusalSign, UNADDRESSED_KINDS } from "../../model/policies/policy.ts";
 import type { Notice, TurnOutcome } from "../../model/threads/notice.ts";
 import type { Disposition, InboxResult, ThreadNotices } from "../../ports/stores/inbox-store.ts";
 import { UniqueConflict } from "../../ports/stores/storage.ts";
@@ -143,6 +143,8 @@ export interface Refusal {
   readonly reason: string;
   /** The policy that refused. Absent: no policy can allow it. */
   readonly policyName?: string | undefined;
+  /** How that policy wants it answered. */
+  readonly sign?: RefusalSign | undefined;
 }
 
 /** Refuses an author whom the rules admit to nothing, and says so only if that author asked for something. */
@@ -151,7 +153,8 @@ export async function refuseFor(
   refusal: Refusal,
   deps: InboxDeps,
 ): Promise<Disposition> {
-  return refuse(context, await textOf(context, refusal, deps), deps);
+  const signed = { ...context, refusalSign: refusal.sign };
+  return refuse(signed, await textOf(context, refusal, deps), deps);
 }
 
 /** Refuses what a policy or a quota forbids. It is posted even to a member who did not address the bot. */
@@ -160,10 +163,14 @@ export async function refuseForbidden(
   { message: reason, options }: AppError,
   deps: InboxDeps,
 ): Promise<Disposition> {
-  const text = await textOf(context, { reason, policyName: options.policyName }, deps);
+  const { policyName } = options;
+  const text = await textOf(context, { reason, policyName }, deps);
+  const policies = policyName === undefined ? [] : await deps.policies.of(context.installation.teamId);
+  const refusalSign = policies.find(({ name }) => name === policyName)?.refusal;
+  const signed = { ...context, refusalSign };
   return isOutsider(requestOriginOf(context)) || !isAddressed(context)
-    ? refuse(context, text, deps)
-    : replyRefused(context, text, deps);
+    ? refuse(signed, text, deps)
+    : replyRefused(signed, text, deps);
 }
 
 /** Names of administrators are not posted in public. */
@@ -200,9 +207,19 @@ export async function replyRefused(
   deps: InboxDeps,
   onceKey?: string,
 ): Promise<Disposition> {
-  const notices = [replyNotice(context, reason, true)];
+  const notices = refusalNotices(context, reason);
   const threadNotices = defined({ thread: context.thread, notices, once: onceKey });
   return complete({ ...resultOf(context), disposition: "refused", reason }, deps, threadNotices);
+}
+
+/** The policy or the repository may want less than a comment. A button cannot get a reaction. */
+function refusalNotices(context: MessageContext, reason: string): readonly Notice[] {
+  const sign = context.refusalSign ?? context.settings?.refusals;
+  if (sign === "silent") {
+    return [];
+  }
+  const reaction = sign === "reaction" ? endedNotice(context, "failed") : [];
+  return reaction.length > 0 ? reaction : [replyNotice(context, reason, true)];
 }
 
 /** An author who did not address the bot gets no public refusal, and a program gets no answer. */

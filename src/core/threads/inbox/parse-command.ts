@@ -13,6 +13,7 @@ import type { InboundMessage } from "../../ports/thread-adapter.ts";
 /** What a message asks for. A message without a control word is work for the agent. */
 export type Command =
   | { readonly kind: "stop" }
+  | { readonly kind: "pause" }
   | { readonly kind: "status" }
   | { readonly kind: "help" }
   | { readonly kind: "retry" }
@@ -22,6 +23,7 @@ export type Command =
   | { readonly kind: "work" };
 
 const STOP = /^(stop|cancel|abort|halt)\s*[.!]*$/i;
+const PAUSE = /^pause\s*[.!]*$/i;
 const RETRY = /^(retry|try again)\s*[.!]*$/i;
 const MUTE = /^(mute|unmute)\s*[.!]*$/i;
 /** People talk to each other in the thread of a run. */
@@ -51,6 +53,9 @@ function wordIn({ quote, tail, words }: SplitText, text: string): Command {
   if (STOP.test(words)) {
     return { kind: "stop" };
   }
+  if (PAUSE.test(words)) {
+    return { kind: "pause" };
+  }
   if (STATUS.test(words)) {
     return { kind: "status" };
   }
@@ -77,7 +82,7 @@ export function helpText(trigger: string): string {
     `I run a coding agent for you. Tell me what to do: \`${trigger} add a test for the parser\`.`,
     "Options stand before the task: `repo=owner/name`, `ref=…`, `env=…`, `model=…`, `agent=…`, `pr=off`, `pr=draft`, `pr=ready`.",
     `This thread has one run: \`${trigger} …\` continues it, \`${trigger} status\` shows its state,`,
-    `\`${trigger} stop\` stops it, \`${trigger} retry\` repeats it, and \`${trigger} new …\` starts another one.`,
+    `\`${trigger} pause\` ends its turn and waits for what you write next, \`${trigger} stop\` stops it, \`${trigger} retry\` repeats it, and \`${trigger} new …\` starts another one.`,
     "I take these words only if a message says nothing else.",
     `Replies of the person who asked need no mention, unless others write here too. \`${trigger} mute\` makes me read mentions only,`,
     "and a message that begins with `(aside)` is never for me.",
@@ -153,7 +158,7 @@ export async function parseOptions(
   return defined({ config, prompt: rest.trim(), isWithoutEnvironment: isNone ? true : undefined });
 }
 
-function environmentOf(author: Principal, all: readonly Environment[], name: string): string {
+export function environmentOf(author: Principal, all: readonly Environment[], name: string): string {
   const wanted = name.toLowerCase();
   const found = all
     .filter((environment) => isOpenTo(environment, author))

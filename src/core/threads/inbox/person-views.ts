@@ -41,7 +41,8 @@ export type RunPreview = Pick<
 
 export type ViewOf<T> = T | { readonly refusal: string };
 
-export interface PersonViewsDeps extends Pick<PrivateCommandsDeps, "policies" | "runs" | "storage"> {
+export interface PersonViewsDeps
+  extends Pick<PrivateCommandsDeps, "joins" | "policies" | "runs" | "storage"> {
   readonly agents: Pick<AgentCatalogueView, "list">;
 }
 

@@ -37,7 +37,7 @@ export interface PrivateCommand extends PrivateRequest {
   readonly requestId: string;
 }
 
-export interface PrivateCommandsDeps extends Pick<InboxDeps, "policies" | "runs"> {
+export interface PrivateCommandsDeps extends Pick<InboxDeps, "joins" | "policies" | "runs"> {
   readonly storage: Pick<Storage, "environments" | "installations" | "people" | "signInLinks">;
   readonly requestDefaults: RequestDefaultsService;
   readonly gitUrl: string;
@@ -133,7 +133,9 @@ export class PrivateCommands {
 /** The person as the rules of messages admit it, or why nothing is shown to it. */
 export async function admitPerson(
   { adapter, authorization, installation: id, place, source }: PrivateRequest,
-  deps: Pick<InboxDeps, "policies"> & { readonly storage: Pick<Storage, "installations" | "people"> },
+  deps: Pick<InboxDeps, "joins" | "policies"> & {
+    readonly storage: Pick<Storage, "installations" | "people">;
+  },
 ): Promise<
   | { readonly author: Principal; readonly from: RequestOrigin; readonly subject: string }
   | { readonly refusal: string }

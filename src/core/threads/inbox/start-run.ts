@@ -16,6 +16,7 @@ import { contextText, withNames } from "./gather-context.ts";
 import { type AuthorizedContext, type InboxDeps, requestOriginOf } from "./message-context.ts";
 import { completing, reply, replyWith } from "./message-results.ts";
 import { parseOptions, type RequestOptions } from "./parse-command.ts";
+import { repositoryConfigFor } from "./repository-settings.ts";
 
 /** Starts the run that the text asks for, or asks its author first where the work is to be done. */
 export async function startRun(
@@ -35,7 +36,10 @@ export async function startRun(
   if (elsewhere !== undefined) {
     return reply(context, deps, elsewhere);
   }
-  const resolution = await resolveEnvironment(context, requestOf(context, options, deps), deps);
+  const said = requestOf(context, options, deps);
+  const { provenance, ...ofRepository } = await repositoryConfigFor(context, options.config, deps);
+  const asked = { ...said, ...ofRepository, provenance: { ...said.provenance, ...provenance } };
+  const resolution = await resolveEnvironment(context, asked, deps);
   if ("choices" in resolution) {
     return askForEnvironment(context, resolution.choices, deps);
   }
@@ -61,7 +65,9 @@ async function createRun(newRun: NewRun, context: AuthorizedContext, deps: Inbox
     return refused;
   }
   try {
-    await deps.runs.create(newRun, { ...completing(context, "run_created"), binding: bindingOf(context) });
+    const extras = completing(context, "run_created");
+    const warnings = [...(extras.warnings ?? []), ...(newRun.provenance?.settings_mistakes ?? [])];
+    await deps.runs.create(newRun, { ...extras, warnings, binding: bindingOf(context) });
     return "run_created";
   } catch (error) {
     return replyWith(error, context, deps);
@@ -75,7 +81,8 @@ function requestOf(
 ): NewRun {
   const { permalink, title } = message;
   const surroundings = contextText(message.context, gathered);
-  const isProposed = adapter.traits.proposesChanges === true && !roles.includes("bot");
+  const isProposed =
+    adapter.traits.proposesChanges === true && !roles.includes("bot") && message.asksForReview !== true;
   const isEmpty =
     isWithoutEnvironment === true || (choice !== undefined && choice.environmentId === undefined);
   return {
@@ -93,6 +100,7 @@ function requestOf(
       ...proven,
       linked_account: author.id,
       ...defined({
+        review: message.asksForReview === true ? true : undefined,
         message_ref: message.messageRef === "" ? undefined : message.messageRef,
         bot_place: message.author.botId === undefined ? undefined : message.place,
       }),

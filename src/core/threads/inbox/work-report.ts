@@ -1,5 +1,7 @@
 import { evaluatePolicies } from "../../model/policies/evaluate-policies.ts";
 import type { RequestOrigin } from "../../model/policies/request-origin.ts";
+import type { PullRequestStatus } from "../../model/repositories/pull-request-status.ts";
+import { isReview } from "../../model/runs/review.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { ThreadNotices } from "../../ports/stores/inbox-store.ts";
 import type { Inspection, ThreadAdapter, Translation, WorkReport } from "../../ports/thread-adapter.ts";
@@ -17,8 +19,9 @@ const STOPPED = "The run was stopped, so only a person continues it.";
 export async function readReport(
   report: WorkReport,
   { adapter, inboxId }: Pick<MessageContext, "adapter" | "inboxId">,
-  { pullRequests, storage }: Pick<InboxDeps, "pullRequests" | "storage">,
+  deps: Pick<InboxDeps, "pullRequests" | "storage">,
 ): Promise<ReadReport> {
+  const { pullRequests, storage } = deps;
   if (await storage.inbox.isRepeated(inboxId)) {
     return ignored("A later event says the same.");
   }
@@ -33,11 +36,39 @@ export async function readReport(
   const { found, status } = (await adapter.inspect?.(report, run)) ?? NOT_TAKEN;
   if (status !== undefined) {
     await pullRequests.take(run, status);
+    await removeBranch({ adapter, report, run, status }, deps);
   }
   const message = run.state === "CANCELLED" ? STOPPED : found;
   return typeof message === "string"
     ? ignored(message)
     : { kind: "message", message, thread, reportedRun: run };
+}
+
+/** Only the last push to a repository is known. */
+async function removeBranch(
+  {
+    adapter,
+    report,
+    run,
+    status,
+  }: {
+    readonly adapter: ThreadAdapter;
+    readonly report: WorkReport;
+    readonly run: Run;
+    readonly status: PullRequestStatus;
+  },
+  { storage }: Pick<InboxDeps, "storage">,
+): Promise<void> {
+  const isOver = status.state === "merged" || status.state === "closed";
+  if (!isOver || adapter.removeBranch === undefined) {
+    return;
+  }
+  const changes = await storage.files.changesOf(run.id);
+  const last = changes.find(({ pullRequest }) => pullRequest === status.url);
+  if (last?.branch !== undefined && last.head !== undefined) {
+    const { branch, head: commit, name, owner } = last;
+    await adapter.removeBranch(report, run, { owner, name, branch, commit });
+  }
 }
 
 type ReadReport =
@@ -47,7 +78,9 @@ type ReadReport =
 /** Only the newest pull request of a run has a known status. */
 function isExpectedPass({ passedIn }: WorkReport, { pullRequest, pullRequestStatus: status }: Run): boolean {
   const known = status?.url === pullRequest ? status?.checks : undefined;
-  const isUndecided = known?.some(({ state }) => state === "running" || state === "failed") === true;
+  const isUndecided =
+    status?.awaitsChecks === true ||
+    known?.some(({ state }) => state === "running" || state === "failed") === true;
   return passedIn !== undefined && passedIn === pullRequest && !isUndecided;
 }
 
@@ -70,6 +103,10 @@ export async function questionInsteadOf(
   from: RequestOrigin,
   { policies, storage }: Pick<InboxDeps, "policies" | "storage">,
 ): Promise<ThreadNotices | undefined> {
+  // Each commit is reviewed, however often.
+  if (isReview(run)) {
+    return undefined;
+  }
   if ((await storage.followUps.countReports(run.id)) < ATTEMPTS_MAX) {
     return undefined;
   }

@@ -66,7 +66,7 @@ export class OutboxDispatcher {
         await outbox.dropped(delivery.id);
         return true;
       }
-      receipt = await adapter.deliver(delivery);
+      receipt = await adapter.deliver(withHeld(delivery));
     } catch (error) {
       await this.#deps.installationHealth.failed(error, delivery.adapter, delivery.thread.installation);
       return this.#failed(delivery, error);
@@ -135,6 +135,19 @@ export class OutboxDispatcher {
     const message = `The adapter ${name} is not switched on here.`;
     throw new AppError("integration_not_configured", message, { retryable: true, integrationName: name });
   }
+}
+
+/** The card says that the answer comes later. The edit is made anyway, so this costs no write. */
+function withHeld(delivery: TakenDelivery): TakenDelivery {
+  const { behind, notice } = delivery;
+  if (behind === undefined || notice.kind !== "card") {
+    return delivery;
+  }
+  const { purpose } = behind.notice.kind === "message" ? behind.notice : {};
+  const what = purpose === "answer" || purpose === "question" ? purpose : "next message";
+  const words = `No more messages of this app are accepted here until ${behind.until.toISOString().slice(11, 16)} UTC; the ${what} follows then.`;
+  const message = [notice.card.message ?? "", words].filter((text) => text !== "").join("\n");
+  return { ...delivery, notice: { ...notice, card: { ...notice.card, message } } };
 }
 
 /** How long the platform asks to wait. A wrong time must not close a channel for days. */

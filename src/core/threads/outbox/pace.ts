@@ -23,10 +23,13 @@ export const RESERVATIONS = ["firm", "tentative"] as const;
 
 export type Reservation = (typeof RESERVATIONS)[number];
 
+/** A message that waits longer lets the edits and reactions of its thread pass, and the card says until when it waits. */
+export const LONG_WAIT_MS = 60_000;
+
 export const UNUSED: PaceState = { usedUntil: 0, tentativeUntil: 0, closedUntil: 0 };
 
 export function writeKindOf({ notice, shownAt }: Pick<Delivery, "notice" | "shownAt">): WriteKind {
-  if (notice.kind === "seen" || notice.kind === "ended") {
+  if (notice.kind === "seen" || notice.kind === "ended" || notice.kind === "check") {
     return "reaction";
   }
   return shownAt === undefined ? "post" : "edit";
@@ -43,12 +46,17 @@ export function isProgress(
   const { notice } = delivery;
   switch (writeKindOf(delivery)) {
     case "reaction":
-      return notice.kind === "ended";
+      return notice.kind === "ended" || isProgressCheck(delivery);
     case "edit":
       return isProgressCard(notice);
     default:
       return notice.kind === "card" && limits.some(({ cardsYield }) => cardsYield === true);
   }
+}
+
+/** A check that is shown must end. Without it nobody misses one. */
+function isProgressCheck({ notice, shownAt }: Pick<Delivery, "notice" | "shownAt">): boolean {
+  return notice.kind === "check" && (shownAt === undefined || !isEnded(notice.check.state));
 }
 
 /** Whether the notice is a card that a later one replaces. */
@@ -76,7 +84,7 @@ export function limitsOf(
     .map((limit) => {
       const key = [adapter, thread.installation, limit.per, limit.name, places[limit.per]].join(" ");
       const isSpared = !limit.counts.includes(kind);
-      return { ...limit, key, writes: isSpared ? 0 : (writesOf?.(notice) ?? 1) };
+      return { ...limit, key, writes: isSpared ? 0 : (writesOf?.(notice, thread.installation) ?? 1) };
     });
 }
 

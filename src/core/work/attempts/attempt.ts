@@ -49,8 +49,8 @@ const SPOKE_LATE =
  *
  * 1. The run worker creates it with a lease. The run watch renews the lease and reports cancels, answers and follow-ups.
  * 2. It opens secrets and gateway, prepares the workspace, and starts the agent (`TurnRunner`).
- * 3. Turn follows turn until none waits, or until an abort reason is set: cancelled, failed, stopping, lost, unstored,
- *    unanswered. The first reason counts.
+ * 3. Turn follows turn until none waits, or until an abort reason is set: cancelled, failed, paused, stopping, lost,
+ *    unstored, unanswered. The first reason counts.
  * 4. It ends the agent's processes, stores patches and files, and writes the end of the run in the same write that gives
  *    the lease up. Until then it keeps the lease, because the next attempt relies on all three.
  * 5. After a lost lease it writes nothing any more. Another attempt continues the run.
@@ -103,6 +103,8 @@ export class Attempt {
       interrupted: (followUpId) => this.#turns?.interrupted(followUpId),
       steered: (followUps) => this.#turns?.steered(followUps),
       answered: (permissionId, optionId) => this.#turns?.answered(permissionId, optionId),
+      paused: () => this.#turns?.paused(),
+      working: () => this.#turns?.resumed(),
     });
   }
 

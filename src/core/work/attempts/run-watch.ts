@@ -20,6 +20,10 @@ export interface WatchedChanges {
   /** Called with the waiting follow-ups that are meant for the running turn, each time the run is read. */
   steered(followUps: readonly FollowUp[]): void;
   answered(permissionId: string, optionId: string | null): void;
+  /** A person interrupts the turn. Called each time the run is read, until the turn has ended. */
+  paused(): void;
+  /** The run is in its turn, or its next one may start. */
+  working(): void;
 }
 
 /** A lease covers three renewals, so one renewal may fail without losing the lease. */
@@ -98,9 +102,20 @@ export class RunWatch {
       this.#changes.ended();
     } else if (run.permission?.answer !== undefined) {
       this.#changes.answered(run.permission.permissionId, run.permission.answer);
-    } else if (waiting.length > 0) {
+    } else if (run.state === "INPROGRESS" && run.pause !== undefined) {
+      this.#changes.paused();
+    } else {
+      this.#reportWork(run.state, waiting);
+    }
+  }
+
+  #reportWork(state: RunState, waiting: RunAggregate["waiting"]): void {
+    if (state === "INPROGRESS") {
+      this.#changes.working();
+    }
+    if (waiting.length > 0) {
       this.#changes.steered(steerable(waiting));
-      this.#reportInterrupt(run.state, deliverable(waiting));
+      this.#reportInterrupt(state, deliverable(waiting));
     }
   }
 

@@ -1,6 +1,6 @@
 import { defined } from "../../basics/defined.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
-import { isSameRepository } from "../../model/repositories/repository-name.ts";
+import { isAmong, isSameRepository } from "../../model/repositories/repository-name.ts";
 import type { ToolCallUpdate, TurnEnd } from "../../model/runs/agent-update.ts";
 import { isPatchOnly } from "../../model/runs/home-repository.ts";
 import type { Run, StatusMessage } from "../../model/runs/run.ts";
@@ -23,6 +23,7 @@ import {
   isElsewhere,
   leftOutParts,
   movedWords,
+  protectedStatus,
   shortPatch,
   unpushedStatus,
   unwritableStatus,
@@ -38,12 +39,19 @@ export interface CollectedChanges {
   readonly unpushed?: UnpushedWork;
   /** The changes for readers, if the turn changed something. */
   readonly landed?: readonly LandedWork[];
+  /** The files that the turn changed, if all of them are pushed. */
+  readonly changedFiles?: readonly string[];
   /** Sentences about work that is not handed over, for the run and its threads. */
   readonly remarks?: readonly string[];
   /** What a run that succeeds does not hand over. */
   readonly refused?: readonly RefusedWork[];
 }
 
+const UNDO =
+  "Nothing is pushed while it is so. Put these files back as they were, unless the task cannot be done without them. " +
+  "Then say why.";
+/** Threads about further files are not marked as done. */
+const NAMED_FILES_MAX = 500;
 const NOTHING: CollectedChanges = { files: [] };
 
 /**
@@ -56,6 +64,7 @@ export class ChangeCollector {
   readonly #pullRequests: PullRequestPublisher;
   readonly #written = new WrittenFiles();
   readonly #beginAgain: () => Promise<readonly string[]>;
+  readonly #findProblems: () => Promise<readonly string[]>;
   /** For the end of the turn: at which commit it began instead of where the last one ended. */
   #begun: readonly string[] = [];
 
@@ -75,13 +84,18 @@ export class ChangeCollector {
       clean,
       plan: attemptContext.plan,
       runWorkspace: attemptContext,
+      rules: attemptContext.rules,
       problem,
     };
     this.#pullRequests = new PullRequestPublisher(publisher);
-    const repositories = [
-      ...attemptContext.plan.repositories,
-      ...publishTargetsOf({ run: deps.run, plan: attemptContext.plan }, deps.settings.pullRequests),
-    ];
+    const { plan, rules } = attemptContext;
+    const targets = publishTargetsOf({ run: deps.run, plan }, deps.settings.pullRequests);
+    const repositories = [...plan.repositories, ...targets];
+    const open = targets.filter(({ setting }) => setting !== "off");
+    this.#findProblems = async () =>
+      (await Promise.all(open.map((each) => rules.problemIn(attemptContext, each)))).flatMap(
+        (problem) => problem ?? [],
+      );
     this.#beginAgain = () => beginAgain({ ...publisher, repositories });
   }
 
@@ -94,6 +108,12 @@ export class ChangeCollector {
 
   onToolCall(call: ToolCallUpdate): void {
     this.#written.onToolCall(call);
+  }
+
+  /** What the agent must know about its work before its turn ends. A failure is told when the work is published. */
+  async beforeEnd(): Promise<string | undefined> {
+    const problems = await this.#findProblems().catch(() => []);
+    return problems.length === 0 ? undefined : `${this.#services.clean(problems).join("\n")}\n${UNDO}`;
   }
 
   async afterTurn(run: Run, end: TurnEnd, answer: string): Promise<CollectedChanges> {
@@ -130,14 +150,16 @@ export class ChangeCollector {
     );
     const { handedOver, refused, url } = published;
     const ofRun = isLast || isDone ? await this.#files.ofRun(this.#written.paths) : undefined;
-    const left = (ofRun?.diffs ?? []).filter(
-      ({ repository }) => !handedOver.some((each) => isSameRepository(each, repository)),
-    );
+    const left = (ofRun?.diffs ?? []).filter(({ repository }) => !isAmong(handedOver, repository));
     const files = [...(ofTurn?.files ?? []), ...left.map(({ file }) => file)];
     const changes = ofRun && (await this.#changesOf(turn, ofRun, this.#pullRequests.branches()));
     const leftOut = ofRun?.leftOut ?? [];
     const parts = leftOutParts(leftOut).map(({ message, remedy }) => `${message} ${remedy}`);
-    const words = this.#services.clean([...movedWords(moved, url !== undefined), ...parts]);
+    const words = this.#services.clean([
+      ...movedWords(moved, url !== undefined),
+      ...parts,
+      ...published.remarks,
+    ]);
     const remarks = [...this.#begun, ...words];
     this.#begun = [];
     const missing = leftOutParts(leftOut.filter((work) => this.#isMissing(work, url)));
@@ -147,7 +169,20 @@ export class ChangeCollector {
     };
     const isUnchanged = ofTurn?.diffs.length === 0 && !isAskedFor;
     const landed = isUnchanged ? [] : (changes?.changes ?? []).map((each) => this.#landed(each));
-    return { files, ...changes, landed, remarks, ...end };
+    const isPushed = isDone && url !== undefined && refused.length === 0;
+    return {
+      files,
+      ...changes,
+      landed,
+      remarks,
+      ...end,
+      changedFiles: isPushed ? this.#filesIn(ofTurn) : [],
+    };
+  }
+
+  #filesIn(changed: Changed | undefined): readonly string[] {
+    const files = (changed?.diffs ?? []).flatMap((diff) => diff.files);
+    return this.#services.clean(files.slice(0, NAMED_FILES_MAX).map(({ path }) => path));
   }
 
   #landed(changes: RepositoryChanges): LandedWork {
@@ -197,7 +232,7 @@ export class ChangeCollector {
 
   /** How the run ends if this was its last turn and it succeeded. */
   #endOf(
-    { notWritable, url }: Pick<PublishResult, "notWritable" | "url">,
+    { notWritable, suggested, url }: Pick<PublishResult, "notWritable" | "suggested" | "url">,
     ofTurn: Changed | undefined,
     ofRun: Changed | undefined,
   ): Pick<CollectedChanges, "success" | "unpushed"> {
@@ -205,7 +240,11 @@ export class ChangeCollector {
     if (url !== undefined) {
       return { success: { message: `Its pull request: ${url}` } };
     }
-    const status = isPatchOnly(deps.run) ? unpushedStatus(deps.run) : unwritableStatus(deps.run, notWritable);
+    const status = isPatchOnly(deps.run)
+      ? unpushedStatus(deps.run)
+      : suggested === undefined
+        ? unwritableStatus(deps.run, notWritable)
+        : protectedStatus(suggested);
     if (ofRun === undefined || ofRun.diffs.length === 0 || status === undefined) {
       return {};
     }
@@ -216,7 +255,11 @@ export class ChangeCollector {
     const patch = shortPatch(ofRun.diffs, clean);
     return {
       success,
-      unpushed: defined({ words: statusText(success), patch }),
+      unpushed: defined({
+        words: statusText(success),
+        patch,
+        base: patch === undefined ? undefined : ofRun.diffs[0]?.base,
+      }),
     };
   }
 

@@ -17,7 +17,7 @@ export interface LinkPullRequestDeps extends Pick<AttemptDeps, "clock" | "run" |
  */
 export async function linkPullRequest(deps: LinkPullRequestDeps, pullRequest: PullRequest): Promise<void> {
   const { clock, lease, run, storage } = deps;
-  const { branch, url } = pullRequest;
+  const { awaitsChecks, branch, linksToRun = false, url } = pullRequest;
   const artifacts = await retry(clock, WHILE_UNAVAILABLE, () => storage.files.artifactsOf([run.id]));
   const isKnown = artifacts.some(({ body, key }) => body.type === "PULL_REQUEST" && key === url);
   const thread = await findFreeThread(deps, pullRequest);
@@ -28,12 +28,15 @@ export async function linkPullRequest(deps: LinkPullRequestDeps, pullRequest: Pu
     if (!isKnown) {
       edit.addArtifact({ key: url, body: { type: "PULL_REQUEST", url, branch } });
     }
+    if (awaitsChecks === true) {
+      edit.setPullRequestStatus({ url, state: "draft", checks: [], awaitsChecks });
+    }
   };
   try {
     await lease.write((edit) => {
       keep(edit);
       if (thread !== undefined) {
-        edit.bind({ thread, expected: undefined });
+        edit.bind({ thread, expected: undefined, showsCard: !linksToRun });
       }
     });
   } catch (error) {

@@ -6,6 +6,7 @@ import {
   type RepositoryName,
 } from "../../model/repositories/repository-name.ts";
 import { type HomeRepository, homeRepositoryOf, isPatchOnly } from "../../model/runs/home-repository.ts";
+import { isReview } from "../../model/runs/review.ts";
 import type { Run } from "../../model/runs/run.ts";
 import { type RunRepository, runRepositoryOf } from "../../model/runs/run-repository.ts";
 import type { WorkspacePlan } from "../../model/workspaces/workspace.ts";
@@ -39,7 +40,7 @@ export function publishTargetsOf(
   { plan, run }: Publisher,
   usual: PullRequestSetting,
 ): readonly PublishTarget[] {
-  if (isPatchOnly(run)) {
+  if (isPatchOnly(run) || isReview(run)) {
     return [];
   }
   const { pull_request: setting = "off", ref, repository } = run.config;
@@ -81,14 +82,20 @@ function namedTargetOf(
   run: Publisher["run"],
   { home, usual }: { readonly home: HomeRepository | undefined; readonly usual: PullRequestSetting },
 ): PublishTarget | undefined {
+  // A file of the repository says what becomes of work there. It asks for no pull request beside another one.
+  const isUsual = run.provenance.config_layers?.pull_request === "repository_file";
   const own: RunRepository | undefined =
-    runRepositoryOf(run.config) ?? (run.config.pull_request === undefined ? undefined : home);
+    runRepositoryOf(run.config) ?? (run.config.pull_request === undefined || isUsual ? undefined : home);
   const isHome = home !== undefined && own !== undefined && isSameRepository(home, own);
   const setting = own && run.config.pull_request;
   if (own === undefined || setting === undefined || (setting === "off" && !isHome)) {
     return (
       home && {
-        ...target(home, usual, home.branch ?? home.fork?.base),
+        ...target(
+          home,
+          (isUsual ? run.config.pull_request : undefined) ?? usual,
+          home.branch ?? home.fork?.base,
+        ),
         ...defined({ ontoBase: home.mayPush === true ? true : undefined }),
       }
     );

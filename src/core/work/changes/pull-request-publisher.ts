@@ -1,35 +1,37 @@
 import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
-import { retry, THREE_TRIES, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
-import { isNameTaken, isWriteForbidden, remedyOf } from "../../model/repositories/host-words.ts";
+import { retry, THREE_TRIES, UNTIL_FREE, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
+import { isBranchProtected, isWriteForbidden, remedyOf } from "../../model/repositories/host-words.ts";
 import type { PullRequestSetting } from "../../model/repositories/pull-request-setting.ts";
-import { isSameRepository, type RepositoryName } from "../../model/repositories/repository-name.ts";
+import { isAmong, isSameRepository, type RepositoryName } from "../../model/repositories/repository-name.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
 import { teamAccessOf } from "../../model/secrets/secret.ts";
 import type { ArtifactBody } from "../../model/workspaces/artifact.ts";
 import type { WorkspacePlan } from "../../model/workspaces/workspace.ts";
-import type { BranchPush, PushedWork } from "../../ports/change-tracker.ts";
 import type { PushedBranch, RefusedPush } from "../../ports/gateway.ts";
 import type { PullRequest, PullRequestDraft } from "../../ports/pull-requests.ts";
 import type { RunWorkspace } from "../../ports/workspace-provider.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
-import { branchOf, flatBranchOf, isBranchOf } from "../workspaces/branch-name.ts";
+import { isBranchOf } from "../workspaces/branch-name.ts";
 import { type LinkPullRequestDeps, linkPullRequest } from "./link-pull-request.ts";
+import type { PathRules } from "./path-rules.ts";
 import {
   askingForPullRequest,
   type PublishTarget,
   publishTargetsOf,
   restartedTarget,
 } from "./publish-target.ts";
-import { commitMessageOf, pullRequestText } from "./pull-request-text.ts";
-import { refusalOf } from "./undelivered-work.ts";
+import { pullRequestText } from "./pull-request-text.ts";
+import { besideRemark, refusalOf, shortPatch } from "./undelivered-work.ts";
+import { WorkPusher } from "./work-pusher.ts";
 
 export interface PullRequestPublisherDeps
   extends Pick<AttemptDeps, "changes" | "log" | "pullRequests" | "settings" | "writer">,
     LinkPullRequestDeps {
   readonly plan: WorkspacePlan;
   readonly runWorkspace: RunWorkspace;
+  readonly rules: PathRules;
   readonly clean: <T>(value: T) => T;
   readonly problem: (what: string, error: unknown) => void;
 }
@@ -37,8 +39,12 @@ export interface PullRequestPublisherDeps
 export interface PublishResult {
   /** Why the host took nothing of what only a default wanted to publish. */
   readonly notWritable?: string;
+  /** The work is to be suggestions on its pull request, because the rules of its branch refused the push. */
+  readonly suggested?: { readonly branch: string; readonly hostWords: string };
   /** The pull request to show to people. */
   readonly url?: string;
+  /** What repositories wanted of their pull requests and could not be done. */
+  readonly remarks: readonly string[];
   /** The repositories whose changes are all in a pull request. */
   readonly handedOver: readonly RepositoryName[];
   /** What was to be published and is not. Only after the last turn. */
@@ -65,6 +71,7 @@ export interface PublishedBranch extends PushedBranch {
  */
 export class PullRequestPublisher {
   readonly #deps: PullRequestPublisherDeps;
+  readonly #pusher: WorkPusher;
   #targets: readonly PublishTarget[];
   readonly #branches: PublishedBranch[] = [];
   #answer = "";
@@ -72,9 +79,12 @@ export class PullRequestPublisher {
   #handledPushes = 0;
   /** What this turn could not publish, except pushes that the gateway saw refused. */
   #failures: RefusedWork[] = [];
+  #remarks: string[] = [];
+  #suggested: PublishResult["suggested"];
 
   constructor(deps: PullRequestPublisherDeps) {
     this.#deps = deps;
+    this.#pusher = new WorkPusher({ ...deps, remark: (words) => this.#remark(words) });
     this.#targets = publishTargetsOf(deps, deps.settings.pullRequests);
   }
 
@@ -84,6 +94,8 @@ export class PullRequestPublisher {
    */
   async publish(turn: PublishedTurn, changed: readonly RepositoryName[] | undefined): Promise<PublishResult> {
     this.#failures = [];
+    this.#remarks = [];
+    this.#suggested = undefined;
     const { changes, runWorkspace, settings } = this.#deps;
     const isAskedFor = turn.isAskedFor || (await this.#hasOwn());
     const asking = askingForPullRequest(this.#deps);
@@ -92,7 +104,20 @@ export class PullRequestPublisher {
       restartedTarget(each, await changes.restartOf(runWorkspace, each));
     this.#targets = await Promise.all(targets.map(begun));
     const published = await this.#publish(turn, turn.isAskedFor ? undefined : changed);
-    return { ...published, ...(turn.isDone ? this.#refused() : { refused: [] }) };
+    const suggested = defined({ suggested: this.#suggested });
+    return {
+      ...published,
+      ...suggested,
+      remarks: this.#remarks,
+      ...(turn.isDone ? this.#refused() : { refused: [] }),
+    };
+  }
+
+  /** Two pushes of one work may have the same problem. */
+  #remark(words: string): void {
+    if (!this.#remarks.includes(words)) {
+      this.#remarks.push(words);
+    }
   }
 
   /** A pull request that Errand opened stays up to date, also if no setting asked for it. */
@@ -166,8 +191,8 @@ export class PullRequestPublisher {
     const bodies = await this.#pullRequestsOfRun();
     // Branches of several repositories have the same name.
     const path = `/${target.owner}/${target.name}/`.toLowerCase();
-    const isHere = ({ url }: PullRequestBody) => url.toLowerCase().includes(path);
-    const here = this.#targets.length < 2 ? bodies : bodies.filter(isHere);
+    const here =
+      this.#targets.length < 2 ? bodies : bodies.filter(({ url }) => url.toLowerCase().includes(path));
     return here.findLast(({ branch }) => this.#isOwn(branch, target)) ?? here.at(-1);
   }
 
@@ -201,17 +226,17 @@ export class PullRequestPublisher {
   async #ofBranch(branch: PushedBranch, isDone: boolean): Promise<PullRequest | undefined> {
     const { clock, problem, pullRequests, run } = this.#deps;
     const target = this.#targetIn(branch);
-    const find = () =>
-      retry(clock, THREE_TRIES, () => pullRequests.find(teamAccessOf(run), branch, branch.branch));
+    const find = () => pullRequests.find(teamAccessOf(run), branch, branch.branch);
     if (isDone && target !== undefined && target.setting !== "off") {
       const found = await this.#attempt("pull_request", target, async () => {
         const draft = await this.#draftOf(target, branch.branch);
-        return draft === undefined ? find() : ((await this.#update(draft)) ?? this.#open(draft));
+        const update = () => (draft === undefined ? find() : pullRequests.update(draft));
+        return (await retry(clock, UNTIL_FREE, update)) ?? (draft && this.#open(draft));
       });
       return this.#link(found);
     }
     try {
-      return await this.#link(await find());
+      return await this.#link(await retry(clock, THREE_TRIES, find));
     } catch (error) {
       problem(`The pull request of ${branch.branch} was not found`, error);
       return undefined;
@@ -222,39 +247,66 @@ export class PullRequestPublisher {
     if (target.setting === "off" || !(await this.#isOpen(target))) {
       return undefined;
     }
-    const extended = await this.#pushOntoBase(target);
-    if (extended !== undefined) {
-      return this.#link(extended);
+    const extended = await this.#pusher.pushOntoBase(target);
+    if (extended.work !== undefined) {
+      this.#note(extended.work.pushed, extended.found);
     }
-    const work = await this.#attempt("push", target, () => this.#pushOwn(target));
+    if (extended.found !== undefined) {
+      return this.#link(extended.found);
+    }
+    const hostWords = target.ontoBase === true ? this.#pusher.hostRefusal(target) : undefined;
+    if (hostWords !== undefined && (await this.#isSuggested(target, hostWords))) {
+      return undefined;
+    }
+    const work = await this.#attempt("push", target, () => this.#pusher.pushOwn(target));
     if (work === undefined) {
       return undefined;
     }
-    const { pushed, subject } = work;
+    const { pushed } = work;
     this.#note(pushed, undefined);
     const opened = await this.#attempt("pull_request", target, async () => {
-      const draft = await this.#draftOf(target, pushed.branch, subject);
+      const draft = await this.#draftOf(target, pushed.branch, work.subject);
       return draft && this.#open(draft);
     });
     this.#note(pushed, opened);
+    if (opened !== undefined && target.ontoBase === true && target.base !== undefined) {
+      this.#remarks.push(besideRemark(target.base, hostWords));
+    }
     return this.#link(opened);
+  }
+
+  /** Suggestions are nearer to the pull request than another one, and a person can commit them where the rules allow it. */
+  async #isSuggested(target: PublishTarget, hostWords: string): Promise<boolean> {
+    const { changes, clean, pullRequests, run, runWorkspace } = this.#deps;
+    const { base: branch, name, owner } = target;
+    if (branch === undefined || !isBranchProtected(hostWords)) {
+      return false;
+    }
+    try {
+      const { diffs } = await changes.diff(runWorkspace, "clone");
+      const [diff] = diffs.filter(({ repository }) => isSameRepository(repository, target));
+      const patch = shortPatch(diffs, clean);
+      const work = diff === undefined || patch === undefined ? undefined : { branch, patch, base: diff.base };
+      if (work && (await pullRequests.takesSuggestions(teamAccessOf(run), { owner, name }, work))) {
+        this.#suggested = { branch, hostWords };
+      }
+    } catch (error) {
+      this.#deps.log.warn("pull_request.branch_not_extended", { runId: run.id, error });
+    }
+    return this.#suggested !== undefined;
   }
 
   async #isOpen({ isOptional, name, owner }: PublishTarget): Promise<boolean> {
     const { pullRequests, run } = this.#deps;
-    const isAllowed = () => pullRequests.isAllowed({ owner, name, ...teamAccessOf(run) });
-    return isOptional !== true || (await isAllowed().catch(() => true));
-  }
-
-  #update(draft: PullRequestDraft): Promise<PullRequest | undefined> {
-    const { clock, pullRequests } = this.#deps;
-    return retry(clock, THREE_TRIES, () => pullRequests.update(draft));
+    const repository = { owner, name, ...teamAccessOf(run) };
+    return isOptional !== true || pullRequests.isAllowed(repository).catch(() => true);
   }
 
   /** Undefined: there is nothing to merge. */
   async #open(draft: PullRequestDraft): Promise<PullRequest | undefined> {
     const { clock, pullRequests } = this.#deps;
-    const opened = await retry(clock, THREE_TRIES, () => pullRequests.open(draft));
+    const opened = await retry(clock, UNTIL_FREE, () => pullRequests.open(draft));
+    this.#remarks.push(...(opened?.remarks ?? []));
     const { repository, teamId, withoutTeamToken = false } = draft;
     if (
       opened === undefined &&
@@ -268,50 +320,6 @@ export class PullRequestPublisher {
     return opened;
   }
 
-  /** On a host with a branch that has our prefix as its name, the branch gets another name. */
-  async #pushOwn(target: PublishTarget): Promise<PushedWork | undefined> {
-    const { run } = this.#deps;
-    try {
-      return await this.#push(target, { branch: branchOf(run, target.branchNumber) });
-    } catch (error) {
-      const words = this.#hostRefusal(target) ?? (error instanceof AppError ? error.message : "");
-      if (!isNameTaken(words)) {
-        throw error;
-      }
-      return this.#push(target, { branch: flatBranchOf(run, target.branchNumber) });
-    }
-  }
-
-  /** Undefined: the work has to go to a branch of its own, for example because another person pushed meanwhile. */
-  async #pushOntoBase(target: PublishTarget): Promise<PullRequest | undefined> {
-    const { clock, log, pullRequests, run } = this.#deps;
-    const { base, ontoBase } = target;
-    if (ontoBase !== true || base === undefined) {
-      return undefined;
-    }
-    try {
-      const work = await this.#push(target, { branch: base, isShared: true });
-      const found = await retry(clock, THREE_TRIES, () => pullRequests.find(teamAccessOf(run), target, base));
-      if (work !== undefined) {
-        this.#note(work.pushed, found);
-      }
-      return found;
-    } catch (error) {
-      log.warn("pull_request.branch_not_extended", { runId: run.id, branch: base, error });
-      return undefined;
-    }
-  }
-
-  #push(
-    { name, owner }: PublishTarget,
-    to: Pick<BranchPush, "branch" | "isShared">,
-  ): Promise<PushedWork | undefined> {
-    const { changes, clean, run, runWorkspace, writer } = this.#deps;
-    const words = { sessionLink: writer.sessionLink(run), coAuthor: writer.coAuthorOf(run) };
-    const message = clean(commitMessageOf(run, words));
-    return changes.push(runWorkspace, { repository: { owner, name }, message, ...to });
-  }
-
   /** Undefined: the branch gets no pull request. `subject` says what was done. */
   async #draftOf(
     target: PublishTarget,
@@ -322,7 +330,6 @@ export class PullRequestPublisher {
     if (target.setting === "off" || branch === target.base) {
       return undefined;
     }
-    const { actor } = run.provenance;
     const home = homeRepositoryOf(run);
     const words = {
       answer: this.#answer,
@@ -335,10 +342,9 @@ export class PullRequestPublisher {
     const template = await changes.templateOf(runWorkspace, target);
     return {
       ...teamAccessOf(run),
-      ...defined({ template, requester: actor }),
+      ...defined({ template, requester: run.provenance.actor, base: target.base }),
       repository: { owner: target.owner, name: target.name },
       branch,
-      ...defined({ base: target.base }),
       ...clean(pullRequestText(run, words)),
       isDraft: target.setting === "draft",
     };
@@ -355,18 +361,12 @@ export class PullRequestPublisher {
     } catch (error) {
       const { log, run } = this.#deps;
       log.warn("pull_request.refused", { runId: run.id, what, error });
-      if (what === "pull_request" || this.#hostRefusal(target) === undefined) {
+      if (what === "pull_request" || this.#pusher.hostRefusal(target) === undefined) {
         const branch = this.#branches.at(-1)?.branch;
         this.#failures.push(refusalOf(what, error, { branch, host: this.#deps.changes.host }));
       }
       return undefined;
     }
-  }
-
-  /** The words of the host, if it refused the newest push to the repository. */
-  #hostRefusal(repository: RepositoryName): string | undefined {
-    const { refusedPushes } = this.#deps.runWorkspace.gateway.traffic;
-    return refusedPushes.find((each) => isSameRepository(each, repository))?.message;
   }
 
   /** Also pushes of the agent that no accepted one has followed. */
@@ -378,7 +378,7 @@ export class PullRequestPublisher {
       this.#targetIn(push)?.isOptional === true && isWriteForbidden(push.message);
     const notWritable = refusedPushes.find(isLeftOut);
     const refused = refusedPushes
-      .filter((push) => !isLeftOut(push))
+      .filter((push) => !isLeftOut(push) && push.message !== this.#suggested?.hostWords)
       .map(({ message }) => ({ what: "push", by, message, remedy: remedyOf(message) }) as const);
     return { ...defined({ notWritable: notWritable?.message }), refused: [...refused, ...this.#failures] };
   }
@@ -394,7 +394,3 @@ export class PullRequestPublisher {
 }
 
 type PullRequestBody = Extract<ArtifactBody, { readonly type: "PULL_REQUEST" }>;
-
-function isAmong(repositories: readonly RepositoryName[], wanted: RepositoryName): boolean {
-  return repositories.some((each) => isSameRepository(each, wanted));
-}

@@ -1,6 +1,6 @@
 import { AppError } from "../../basics/errors.ts";
 import { listText } from "../../basics/list-text.ts";
-import { remedyOf } from "../../model/repositories/host-words.ts";
+import { isBranchProtected, remedyOf } from "../../model/repositories/host-words.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import type { Run, StatusMessage } from "../../model/runs/run.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
@@ -137,6 +137,25 @@ export function unpushedStatus(run: Pick<Run, "provenance">): StatusMessage {
       "Read the patch and apply it. Or, if the code of the fork can be trusted, a person with write permission gets a " +
       "branch: mention the bot with `new pr=draft` and the task.",
   };
+}
+
+/** How a run ends whose work is suggestions, because the rules of the branch refused the push. */
+export function protectedStatus({ branch, hostWords }: { branch: string; hostWords: string }): StatusMessage {
+  return {
+    message: `The work is not pushed, because the branch ${branch} refuses it: ${hostWords}`,
+    remedy:
+      "Commit the suggestions, or apply the patch. To get a pull request into that branch instead, mention the bot with " +
+      "`new pr=draft` and the task.",
+  };
+}
+
+/** Why there is a pull request beside the one in which the work was asked for. */
+export function besideRemark(branch: string, hostWords: string | undefined): string {
+  const isProtected = hostWords !== undefined && isBranchProtected(hostWords);
+  const reason = isProtected
+    ? `its rules refuse the push (${hostWords.replace(/[.\s]+$/, "")})`
+    : "it did not take the push, for example because another person pushed meanwhile";
+  return `The work is not on the branch ${branch}, because ${reason}. It is in a pull request into that branch.`;
 }
 
 /** How a run ends for which only a default wants a pull request that Errand may not make. Undefined: it may. */

@@ -2,12 +2,14 @@ import { defined } from "../../basics/defined.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import { isSameRepository } from "../../model/repositories/repository-name.ts";
 import { homeRepositoryOf, isPatchOnly } from "../../model/runs/home-repository.ts";
+import { isReview, NO_PUSH_IN_REVIEWS } from "../../model/runs/review.ts";
 import type { McpServerConfig, Run } from "../../model/runs/run.ts";
 import { teamAccessOf } from "../../model/secrets/secret.ts";
 import type { PreparedWorkspace, WorkspacePlan, WorkspaceStep } from "../../model/workspaces/workspace.ts";
 import type { Gateway, GatewayGrant, RepositoryGrant } from "../../ports/gateway.ts";
 import type { RunWorkspace } from "../../ports/workspace-provider.ts";
 import { findEnvironment, planOf } from "../../runs/executed/workspace-plan.ts";
+import { PathRules } from "../changes/path-rules.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import type { OpenedSecrets } from "../secrets/run-secrets.ts";
 import { ownPrefixesOf } from "../workspaces/branch-name.ts";
@@ -19,6 +21,7 @@ import { prepareWorkspace } from "../workspaces/prepare-workspace.ts";
 export interface AttemptContext extends RunWorkspace {
   readonly workspace: PreparedWorkspace;
   readonly plan: WorkspacePlan;
+  readonly rules: PathRules;
   readonly mcpServers: FilledMcpServers["forAgent"];
 }
 
@@ -48,12 +51,14 @@ export async function prepareAttemptContext(
   const hasServers = Object.keys(mcpServers).length > 0;
   const { forAgent, forGateway } = hasServers ? fillMcpServers(mcpServers, secrets) : NO_MCP_SERVERS;
   const network = environment?.config.network ?? "none";
-  const gateway = await gateways.open(grantOf(run, plan, { network, mcpServers: forGateway }));
+  const grant = grantOf(run, plan, { network, mcpServers: forGateway });
+  const rules = new PathRules(deps);
+  const gateway = await gateways.open({ ...grant, refusalOfPush: (each) => rules.refusalOf(each) });
   needs.opened(gateway);
   const request = { environment, inputFiles, plan, gateway, variables, signal, report };
   const workspace = await prepareWorkspace(deps, request);
   const image = plan.image === undefined ? {} : { image: plan.image };
-  return { runId: run.id, workspace, gateway, plan, mcpServers: forAgent, ...image };
+  return { runId: run.id, workspace, gateway, plan, rules, mcpServers: forAgent, ...image };
 }
 
 /**
@@ -69,9 +74,13 @@ export function grantOf(
   more: Pick<GatewayGrant, "network" | "mcpServers">,
 ): GatewayGrant {
   const home = homeRepositoryOf(run);
-  const push = !isPatchOnly(run);
+  const reviews = isReview(run);
+  const push = !isPatchOnly(run) && !reviews;
   // Programs of a fork run in the workspace, so nothing reaches a branch that people or other runs work on.
-  const limits = push && home?.fork !== undefined ? { branchPrefixes: ownPrefixesOf(run) } : {};
+  const limits = defined({
+    branchPrefixes: push && home?.fork !== undefined ? ownPrefixesOf(run) : undefined,
+    noPush: reviews ? NO_PUSH_IN_REVIEWS : undefined,
+  });
   const worked = [...plan.repositories, ...(home === undefined ? [] : [home])];
   const { skillSnapshot: task, skillSnapshots = [] } = run;
   const skills = [...(task === undefined ? [] : [task]), ...skillSnapshots];

@@ -7,10 +7,12 @@ import type { FollowUp, Run, RunMode, StatusMessage } from "../../model/runs/run
 import { withRefused } from "../../model/runs/run-outcome.ts";
 import { isWorkedOn, needsLease } from "../../model/runs/states.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
+import type { ThreadReport } from "../../model/runs/thread-reports.ts";
 import type { LandedWork, UnpushedWork } from "../../model/threads/notice.ts";
 import type { PreparedWorkspace, UnreadRepository } from "../../model/workspaces/workspace.ts";
 import type { LeaseGrant } from "../../ports/stores/run-change.ts";
 import { storeLateAnswer } from "../../runs/decide-follow-up.ts";
+import { pauseNow } from "../../runs/decide-interrupt.ts";
 import type { RunEdit } from "../../runs/run-edit.ts";
 import { type AbortReason, type RunFailure, runFailureOf } from "../lease/attempt-abort.ts";
 import { modeOf } from "../turns/turn-text.ts";
@@ -52,6 +54,10 @@ export function decideRecovery(edit: RunEdit): void {
   edit.dropLease();
   storeLateAnswer(edit);
   if (!needsLease(edit.run.state)) {
+    return;
+  }
+  if (edit.run.pause !== undefined) {
+    endInterruptedTurn(edit);
     return;
   }
   if (edit.run.lostAttempts < LOST_ATTEMPTS_MAX) {
@@ -111,6 +117,8 @@ export interface TurnStart {
   /** A lost attempt had already started this turn. */
   readonly again: boolean;
   readonly mode: RunMode;
+  /** As `RunNotices.placesOf`. */
+  readonly places: ReadonlyMap<string, string>;
 }
 
 /**
@@ -134,14 +142,14 @@ export function decideTurnStart(
   const again = edit.run.turnOpen;
   const followUps = edit.takeWaiting();
   // An answer that a lost attempt never received must not answer the next question.
-  edit.set({ permission: undefined });
+  edit.set({ permission: undefined, pause: undefined });
   if (edit.run.state !== "INPROGRESS") {
     edit.moveTo("INPROGRESS");
   }
   const mode = modeOf(edit.run, followUps);
   const shown = mode === "normal" ? {} : { mode };
   edit.record({ kind: "turn.started", followUpIds: followUps.map(({ id }) => id), again, ...shown });
-  return { followUps, again, mode };
+  return { followUps, again, mode, places: edit.notices.placesOf(followUps) };
 }
 
 export interface TurnResult {
@@ -155,8 +163,16 @@ export interface TurnResult {
   readonly remarks?: readonly string[];
   /** What a successful turn does not hand over. */
   readonly refused?: readonly RefusedWork[];
+  /** What the answer has for the output schema of the run. */
+  readonly data?: unknown;
+  /** The answer does not match that schema. */
+  readonly unmatched?: RunFailure | undefined;
   /** A limit of the run that the turn exceeded. */
   readonly failure?: RunFailure;
+  /** What the agent says about single threads of its messages. */
+  readonly reports?: readonly ThreadReport[];
+  /** The files that the turn changed and handed over. */
+  readonly changedFiles?: readonly string[];
 }
 
 /**
@@ -164,20 +180,28 @@ export interface TurnResult {
  * turn. Only `end_turn` is a success. A turn that was interrupted for a follow-up continues with that follow-up. After
  * a failure follow-ups wait, because another turn would exceed the same limit.
  */
-export function decideTurnEnd(
-  edit: RunEdit,
-  end: TurnEnd,
-  answer: string,
-  { failure: exceeded, landed = [], refused, remarks = [], success, unpushed }: TurnResult = {},
-): boolean {
+export function decideTurnEnd(edit: RunEdit, end: TurnEnd, answer: string, result: TurnResult = {}): boolean {
   const { stopReason, usage } = end;
-  edit.record(defined({ kind: "turn.ended", stopReason, answer, usage }));
+  const {
+    data,
+    failure: exceeded,
+    landed = [],
+    refused,
+    remarks = [],
+    success,
+    unmatched,
+    unpushed,
+  } = result;
+  const isInterrupted = edit.run.pause !== undefined;
+  const reason = isInterrupted ? "interrupted" : stopReason;
+  edit.record(defined({ kind: "turn.ended", stopReason: reason, answer, data, usage }));
   if (!isWorkedOn(edit.run.state)) {
     return false;
   }
   edit.set({ turnOpen: false, lostAttempts: 0, permission: undefined });
   edit.setAnswer(answer);
   edit.remark([...stoppedTasksText(end.stoppedTasks), ...remarks]);
+  edit.notices.addReports(result.reports ?? [], result.changedFiles ?? []);
   if (exceeded !== undefined) {
     decideFailure(edit, exceeded);
     return false;
@@ -187,11 +211,16 @@ export function decideTurnEnd(
     if (edit.run.state === "BLOCKED") {
       edit.moveTo("INPROGRESS");
     }
+    edit.set({ pause: undefined });
     edit.notices.postReactions();
     edit.notices.postAnswer();
     return true;
   }
-  const failure = failureOf(stopReason);
+  if (isInterrupted) {
+    edit.notices.postAnswer();
+    return pauseNow(edit);
+  }
+  const failure = failureOf(stopReason) ?? unmatched;
   if (leavesSessionBroken(stopReason)) {
     edit.set({ agentSession: undefined });
   }
@@ -243,6 +272,8 @@ export function handBackOf(reason: AbortReason | undefined): HandBack {
       return { reason: "Its worker stops.", isBlameless: true };
     case "unstored":
       return { reason: "The database was unavailable.", isBlameless: true };
+    case "paused":
+      return { reason: "The agent was stopped while the run was paused.", isBlameless: true };
     case "unanswered":
       return { reason: "The agent was stopped while it waited for an answer.", isBlameless: true };
     default:
@@ -260,9 +291,20 @@ export function decideHandBack(edit: RunEdit, why: HandBack): void {
   if (why.isBlameless || !needsLease(state)) {
     edit.set({ lostAttempts: Math.max(0, lostAttempts - 1) });
   }
-  if (needsLease(state)) {
+  if (edit.run.pause !== undefined && needsLease(state)) {
+    endInterruptedTurn(edit);
+  } else if (needsLease(state)) {
     edit.moveTo("QUEUED", { reason: why.reason });
   }
+}
+
+/** The agent of an interrupted turn is gone. The next one resumes its session, if there is one. */
+function endInterruptedTurn(edit: RunEdit): void {
+  if (edit.run.turnOpen) {
+    edit.record({ kind: "turn.ended", stopReason: "interrupted", answer: "" });
+  }
+  edit.set({ turnOpen: false, lostAttempts: 0 });
+  pauseNow(edit);
 }
 
 function failureOf(stopReason: TurnEnd["stopReason"]): RunFailure | undefined {

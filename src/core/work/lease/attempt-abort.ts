@@ -34,9 +34,10 @@ export type AbortReason =
   /**
    * `lost`: another worker owns the run. `unanswered`: nobody has answered the agent's question in time, or too
    * many agents wait or memory is short, so the run waits without its agent. `unstored`: the storage was unavailable for
-   * too long, so another attempt continues the run.
+   * too long, so another attempt continues the run. `paused`: the run was interrupted, and no follow-up came in time or
+   * its agent did not end the turn.
    */
-  | { readonly kind: "lost" | "cancelled" | "stopping" | "unanswered" | "unstored" }
+  | { readonly kind: "lost" | "cancelled" | "paused" | "stopping" | "unanswered" | "unstored" }
   /** A limit was reached, or something failed: the run ends. */
   | { readonly kind: "failed"; readonly failure: RunFailure };
 

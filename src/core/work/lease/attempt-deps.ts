@@ -12,6 +12,7 @@ import type { PubSub } from "../../ports/pubsub.ts";
 import type { PullRequests } from "../../ports/pull-requests.ts";
 import type { Slot } from "../../ports/queue.ts";
 import type { RunRedactors } from "../../ports/redactor.ts";
+import type { SchemaChecker } from "../../ports/schema-checker.ts";
 import type { SkillLibrary } from "../../ports/skill-library.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { WorkspaceProvider } from "../../ports/workspace-provider.ts";
@@ -31,6 +32,7 @@ export interface AttemptDeps {
   readonly pullRequests: PullRequests;
   readonly blobs: Pick<BlobStore, "get" | "put">;
   readonly skills: Pick<SkillLibrary, "readFiles">;
+  readonly schemas: SchemaChecker;
   readonly pubsub: PubSub;
   readonly clock: Clock;
   readonly writer: NoticeWriter;

@@ -1,25 +1,23 @@
 import { cutMiddle, cutText } from "../../basics/clean-text.ts";
-import type { Stop } from "../../basics/clock.ts";
 import { defined } from "../../basics/defined.ts";
 import type { PermissionRequest } from "../../model/runs/agent-update.ts";
 import { questionLine } from "../../model/runs/question-text.ts";
 import type { RunEdit } from "../../runs/run-edit.ts";
 import type { AttemptServices } from "../context/attempt-services.ts";
+import { waitWithoutSlot } from "../slots/wait-without-slot.ts";
 
 /**
  * Asks people the questions of the agent. It asks one question at a time, and the run is BLOCKED while it waits. Meanwhile
- * the run has no slot of its worker. Its agent is kept for `idleMs`, unless too many agents wait or memory is short.
+ * the run has no slot of its worker. Its agent is kept for a while (`waitWithoutSlot`).
  */
 export class PermissionBroker {
   readonly #services: Pick<AttemptServices, "abort" | "deps" | "lease" | "slot">;
-  readonly #idleMs: number;
   #waiting: { readonly permissionId: string; answer(optionId: string | null | undefined): void } | undefined;
   #lastQuestion: Promise<unknown> = Promise.resolve();
   #refused: PermissionRequest | undefined;
 
-  constructor(services: Pick<AttemptServices, "abort" | "deps" | "lease" | "slot">, idleMs: number) {
+  constructor(services: Pick<AttemptServices, "abort" | "deps" | "lease" | "slot">) {
     this.#services = services;
-    this.#idleMs = idleMs;
   }
 
   /** The turn's last question, if the answer was "no". */
@@ -53,7 +51,7 @@ export class PermissionBroker {
   }
 
   async #askOne(request: PermissionRequest): Promise<string | undefined> {
-    const { deps, lease, slot } = this.#services;
+    const { abort, deps, lease, slot } = this.#services;
     const answer = new Promise<string | null | undefined>((resolve) => {
       this.#waiting = { permissionId: request.permissionId, answer: resolve };
     });
@@ -62,7 +60,7 @@ export class PermissionBroker {
       this.#waiting = undefined;
       return undefined;
     }
-    const stopWait = this.#waitWithoutSlot();
+    const stopWait = waitWithoutSlot(this.#services, () => abort.abort({ kind: "unanswered" }));
     const optionId = await answer;
     stopWait();
     this.#waiting = undefined;
@@ -75,18 +73,6 @@ export class PermissionBroker {
     const waitedMs = Math.round(deps.clock.elapsedMs() - answeredMs);
     await lease.write((edit) => decideContinuation(edit, waitedMs));
     return optionId ?? undefined;
-  }
-
-  #waitWithoutSlot(): Stop {
-    const { abort, deps, slot } = this.#services;
-    const unanswered = () => abort.abort({ kind: "unanswered" });
-    const stopTimer = deps.clock.after(this.#idleMs, unanswered);
-    const leave = deps.waitingAgents.add(unanswered);
-    slot.release();
-    return () => {
-      stopTimer();
-      leave();
-    };
   }
 }
 

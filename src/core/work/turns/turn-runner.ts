@@ -2,8 +2,9 @@ import { withTimeout } from "../../basics/clock.ts";
 import { defined } from "../../basics/defined.ts";
 import type { AgentUpdate, PermissionRequest, TurnEnd } from "../../model/runs/agent-update.ts";
 import { isSameCopy } from "../../model/runs/executed-config.ts";
-import { refusalLine } from "../../model/runs/question-text.ts";
 import type { FollowUp, Run } from "../../model/runs/run.ts";
+import { isPaused } from "../../model/runs/states.ts";
+import { readThreadReports } from "../../model/runs/thread-reports.ts";
 import type { AgentSession, PromptExtras } from "../../ports/agent-runner.ts";
 import type { ChangeCollector } from "../changes/change-collector.ts";
 import type { AttemptContext } from "../context/attempt-context.ts";
@@ -18,6 +19,9 @@ import type { TurnFiles } from "../workspaces/input-files.ts";
 import { earlierTurns } from "./earlier-turns.ts";
 import { limitOptions, PermissionBroker, shortenTexts } from "./permission-broker.ts";
 import { Steering } from "./steering.ts";
+import { TurnOutput } from "./turn-output.ts";
+import { TurnPause } from "./turn-pause.ts";
+import { afterRefusal } from "./turn-refusal.ts";
 import { AnswerCollector, promptModeOf, turnText } from "./turn-text.ts";
 
 /** How long an agent may take to end its turn when asked to. After that its processes are killed. */
@@ -71,6 +75,9 @@ export class TurnRunner {
   #missing: string | undefined;
   #isInterrupted = false;
   #isTurnOver = false;
+  #hasSeveralThreads = false;
+  readonly #pause: TurnPause;
+  readonly #output: TurnOutput;
   #spokeLate = false;
 
   constructor(services: AttemptServices, turnDeps: TurnRunnerDeps) {
@@ -81,6 +88,8 @@ export class TurnRunner {
     this.#run = turnDeps.run;
     this.#knows = turnDeps.knows;
     this.#missing = turnDeps.missing;
+    this.#pause = new TurnPause(services);
+    this.#output = new TurnOutput(deps.schemas, services.clean);
     this.#limits = new TurnLimits({
       ...deps,
       abort,
@@ -115,7 +124,34 @@ export class TurnRunner {
       return false;
     }
     const end = await this.#prompt(begun.text, begun.extras);
-    return end !== undefined && this.#finish(end);
+    const undone = await this.#again(end, begun.extras, async () => this.#deps.work?.beforeEnd());
+    const last = await this.#again(undone, begun.extras, () => this.#whatToRepair());
+    return last !== undefined && this.#finish(last);
+  }
+
+  /** Within the turn, the agent is told once what must not stay as it is. */
+  async #again(
+    end: TurnEnd | undefined,
+    extras: PromptExtras,
+    readWords: () => Promise<string | undefined>,
+  ): Promise<TurnEnd | undefined> {
+    const { abort, meter } = this.#services;
+    const words = end?.stopReason === "end_turn" ? await abort.unless(readWords()) : undefined;
+    if (end === undefined || words === undefined || abort.reason !== undefined) {
+      return end;
+    }
+    meter.endTurn(end);
+    return this.#prompt(words, { ...extras, images: [] });
+  }
+
+  /** Undefined: the answer matches the output schema of the run, or there is none. */
+  async #whatToRepair(): Promise<string | undefined> {
+    const { repair } = await this.#output.read(this.#run, this.#readAnswer().answer);
+    if (repair === undefined || this.#isInterrupted) {
+      return undefined;
+    }
+    this.#answer.clear();
+    return repair;
   }
 
   checkBudget(): void {
@@ -148,7 +184,7 @@ export class TurnRunner {
       await recorder.flush();
       const asked = limitOptions(request);
       const shown = shortenTexts(clean(asked));
-      this.#permissions ??= new PermissionBroker(this.#services, idleMs(this.#services.deps.run));
+      this.#permissions ??= new PermissionBroker(this.#services);
       const chosen = await this.#permissions.ask(shown);
       const index = shown.options.findIndex(({ optionId }) => optionId === chosen);
       return asked.options[index]?.optionId;
@@ -189,6 +225,19 @@ export class TurnRunner {
     this.#cancelTurn();
   }
 
+  /** A person interrupts the turn. */
+  paused(): void {
+    this.#isInterrupted = true;
+    if (!this.#isTurnOver && this.#pause.begin()) {
+      this.#cancelTurn();
+    }
+  }
+
+  /** A follow-up continues a paused run. */
+  resumed(): void {
+    this.#pause.resume();
+  }
+
   /** A turn that is continued keeps its snapshot, because earlier changes belong to it too. */
   async #begin(): Promise<{ text: string; extras: PromptExtras } | undefined> {
     const { abort, lease, saver } = this.#services;
@@ -214,6 +263,7 @@ export class TurnRunner {
     }
     this.#isInterrupted = false;
     this.#isTurnOver = false;
+    this.#hasSeveralThreads = value.places.size > 0;
     this.#answer.clear();
     this.#permissions?.beginTurn();
     saver.touch(this.#deps.attemptContext);
@@ -267,6 +317,7 @@ export class TurnRunner {
       }
       throw error;
     } finally {
+      this.#pause.turnEnded();
       this.#limits.end();
       budget?.pause();
       this.#permissions?.abandon();
@@ -275,7 +326,8 @@ export class TurnRunner {
   }
 
   async #stopTurn({ kind }: AbortReason, prompted: Promise<TurnEnd>): Promise<undefined> {
-    if (kind === "lost") {
+    // The agent of an interrupted turn has had its time.
+    if (kind === "lost" || kind === "paused") {
       return undefined;
     }
     const graceMs = kind === "stopping" ? STOP_GRACE_MS : CANCEL_GRACE_MS;
@@ -297,33 +349,43 @@ export class TurnRunner {
     );
   }
 
+  #readAnswer(): ReturnType<typeof readThreadReports> {
+    const said = this.#services.clean(this.#answer.text);
+    return this.#hasSeveralThreads ? readThreadReports(said) : { answer: said, reports: [] };
+  }
+
   async #finish(reported: TurnEnd): Promise<boolean> {
     const { abort, clean, meter, recorder, saver } = this.#services;
     await recorder.flush();
     this.#isTurnOver = true;
-    const { end, answer } = afterRefusal(
-      clean(reported),
-      clean(this.#answer.text),
-      this.#permissions?.refused,
-    );
+    const whole = this.#readAnswer();
+    const { end, answer } = afterRefusal(clean(reported), whole.answer, this.#permissions?.refused);
     const counted = meter.endTurn(end);
     // What the agent reports at the end of its turn counts too.
     this.checkBudget();
     if (abort.reason?.kind === "failed") {
       return this.#finishFailed(counted, answer, abort.reason.failure);
     }
+    const { data, failure } = await this.#output.read(this.#run, answer);
     const { work } = this.#deps;
-    const kept = work && (await abort.unless(work.afterTurn(this.#run, end, answer)));
+    // The work of a run that fails is stored, and no pull request is made of it.
+    const ofWork = failure === undefined ? end : { ...end, stopReason: "refusal" as const };
+    const kept = work && (await abort.unless(work.afterTurn(this.#run, ofWork, answer)));
     const used = meter.take();
     const decided = await saver.saveWith((edit) => {
       decideUsage(edit, used);
-      return decideTurnEnd(edit, counted, answer, kept);
+      return decideTurnEnd(edit, counted, answer, {
+        ...kept,
+        data,
+        reports: whole.reports,
+        unmatched: failure,
+      });
     }, kept);
     this.#run = decided.run;
-    return decided.value;
+    return isPaused(decided.run) ? this.#pause.untilResumed() : decided.value;
   }
 
-  /** The turn has ended, but the run exceeded one of its limits. The end of the attempt stores the files. */
+  /** The turn has ended, but the run fails. The end of the attempt stores the files. */
   async #finishFailed(end: TurnEnd, answer: string, failure: RunFailure): Promise<false> {
     const { lease, meter } = this.#services;
     const used = meter.take();
@@ -341,22 +403,4 @@ export class TurnRunner {
     this.#permissions?.abandon();
     this.#deps.session.cancel().catch((error) => log.warn("agent.cancel.failed", { runId: run.id, error }));
   }
-}
-
-/** Some agents can only end their turn when a person says no, and report it as cancelled. That is an ordinary end. */
-function afterRefusal(
-  end: TurnEnd,
-  answer: string,
-  refused: PermissionRequest | undefined,
-): { readonly end: TurnEnd; readonly answer: string } {
-  const isByRefusal = end.stopReason === "cancelled" || end.stopReason === "refusal";
-  return refused === undefined || !isByRefusal
-    ? { end, answer }
-    : { end: { ...end, stopReason: "end_turn" }, answer: answer || refusalLine(refused) };
-}
-
-const DEFAULT_IDLE_MINUTES = 10;
-
-function idleMs({ config }: Run): number {
-  return (config.idle_timeout_minutes ?? DEFAULT_IDLE_MINUTES) * 60_000;
 }

@@ -1,9 +1,11 @@
 import type { AgentUpdate } from "../../model/runs/agent-update.ts";
 import type { FollowUp, Run, RunMode } from "../../model/runs/run.ts";
 import { requestOf } from "../../model/runs/skill-in-run.ts";
+import { THREADS_INSTRUCTIONS, threadLabel } from "../../model/runs/thread-reports.ts";
 import { type FileInWorkspace, pathToFiles } from "../../model/workspaces/input-file.ts";
 import type { Workspace } from "../../model/workspaces/workspace.ts";
 import type { PromptMode } from "../../ports/agent-runner.ts";
+import { outputRequest } from "./turn-output.ts";
 
 export interface TurnInput {
   readonly run: Run;
@@ -12,6 +14,8 @@ export interface TurnInput {
   readonly again: boolean;
   /** The earlier conversation, for an agent that does not know it. */
   readonly earlier?: string;
+  /** As `RunNotices.placesOf`. */
+  readonly places?: ReadonlyMap<string, string>;
   /** What the workspace lacks, in sentences for the agent. */
   readonly missing?: string;
   /** The files of the request and of the follow-ups. */
@@ -28,12 +32,19 @@ export function turnText({
   earlier,
   files = [],
   missing,
+  places = new Map(),
   workspace,
 }: TurnInput): string {
+  const labelOf = (messageRef: unknown) => {
+    const place = typeof messageRef === "string" ? places.get(messageRef) : undefined;
+    return place === undefined ? "" : threadLabel(place);
+  };
   const forAgent = followUps.filter(({ asksForPullRequest }) => asksForPullRequest !== true);
-  const messages = forAgent.flatMap(({ context, message }) =>
-    context === undefined ? [message] : [fenced(CONTEXT_LABEL, context), message],
-  );
+  const messages = forAgent.flatMap(({ context, message, messageRef }) => [
+    labelOf(messageRef),
+    context === undefined ? "" : fenced(CONTEXT_LABEL, context),
+    message,
+  ]);
   if (run.turn === 1) {
     messages.unshift(run.skillSnapshot === undefined ? run.prompt : requestOf(run));
   }
@@ -43,6 +54,8 @@ export function turnText({
       : fenced("The earlier messages of this conversation, for your information", earlier),
     again ? "(Your work on the following was interrupted. Look at what is already done, and continue.)" : "",
     missing === undefined ? "" : `(${missing})`,
+    places.size === 0 ? "" : THREADS_INSTRUCTIONS,
+    run.turn === 1 ? labelOf(run.provenance.message_ref) : "",
     run.turn === 1 && run.context !== undefined ? fenced(CONTEXT_LABEL, run.context) : "",
     ...messages,
     files.length === 0
@@ -51,6 +64,7 @@ export function turnText({
           "Files that came with this, as paths from the working directory:",
           ...files.map(lineIn(workspace)),
         ].join("\n"),
+    run.config.output_schema === undefined ? "" : outputRequest(run.config.output_schema),
   ]
     .filter((part) => part !== "")
     .join("\n\n");

@@ -70,8 +70,10 @@ describe("a reaction that shows that the message was seen", () => {
     ["done", "rocket"],
     ["failed", "-1"],
     ["stopped", "confused"],
-  ] as const)("the end %s of a turn is a reaction as well", async (end, content) => {
-    await adapted.adapter.deliver(aDelivery({ kind: "ended", messageRef: message.messageRef, end }));
+    ["thanked", "heart"],
+  ] as const)("the end %s of a turn is a reaction as well", async (how, content) => {
+    const end = how === "thanked" ? { end: "done" as const, isThanks: true } : { end: how };
+    await adapted.adapter.deliver(aDelivery({ kind: "ended", messageRef: message.messageRef, ...end }));
 
     const [comment] = github.comments(github.repo.fullName, issue.number);
     expect(comment?.reactions).toEqual([{ content, user: github.app.botLogin }]);

@@ -71,6 +71,7 @@ describe("a pull request", () => {
     expect(opened).toEqual({
       url: expect.stringMatching(/\/acme\/widgets\/pull\/\d+$/),
       branch: draft.branch,
+      linksToRun: true,
       thread: {
         adapter: "github",
         installation: String(github.app.installationId),
@@ -86,11 +87,25 @@ describe("a pull request", () => {
     const [first, second] = [await access.open(draft), await access.open(draft)];
 
     expect(second).toEqual(first);
-    expect(await access.find(draft.branch)).toEqual(first);
+    const { linksToRun: _unread, ...found } = first ?? {};
+    expect(await access.find(draft.branch)).toEqual(found);
     const number = Number(first?.url.split("/").at(-1));
     const comment = await github.commentAs("wendy", number, "@errand more");
     expect(await inboundMessageOf(adapterOn(github), comment)).toMatchObject(first?.thread ?? {});
   });
+
+  test.each(["#8982-bugfix", "feature/AB#1992-x", "feat(a),b+c@d", "größe/%20&x=1"])(
+    "a pull request of the branch %s is opened and found again",
+    async (branch) => {
+      const access = await accessOf();
+
+      const opened = await access.open(aDraft({ branch }));
+
+      expect(opened?.branch).toBe(branch);
+      expect((await access.find(branch))?.url).toBe(opened?.url);
+      expect((await access.update(aDraft({ branch })))?.url).toBe(opened?.url);
+    },
+  );
 
   test("the description has the agent's words, which close and mention nothing, the issue, and who asked as reviewer", async () => {
     const summary = "I fixed it for @everyone. Fixes #7, closes: acme/other#8 and <b>more</b>.";
@@ -204,7 +219,7 @@ describe("a pull request", () => {
     expect(patches()).toEqual([]);
     const own = await access.update({ ...draft, title: "Fix it all", summary: "Second." });
 
-    expect([other, own]).toEqual([opened, opened]);
+    expect([other, own]).toEqual([{ ...opened, linksToRun: false }, opened]);
     expect(patches().map(({ body }) => body)).toEqual([
       {
         title: "Fix it all",

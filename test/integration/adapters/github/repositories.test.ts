@@ -107,7 +107,7 @@ test("a repository is found by its former name, and its token is for it whatever
   expect(key).toMatch(/^Basic /);
   expect(own.calls("POST", TOKENS)[0]?.body).toMatchObject({ repository_ids: [id] });
   expect(opened?.url).toMatch(/\/acme\/gadgets\/pull\/\d+$/);
-  expect(await pullRequests?.find("errand/1")).toEqual(opened);
+  expect(opened).toMatchObject((await pullRequests?.find("errand/1")) ?? { url: "" });
   await own.stop();
 });
 

@@ -37,15 +37,17 @@ describe("deliver", () => {
     ["done", "white_check_mark"],
     ["failed", "x"],
     ["stopped", "octagonal_sign"],
+    ["thanked", "heart"],
   ] as const)(
     "the end %s is a reaction in place of the one before, also at the second delivery",
-    async (end, name) => {
+    async (how, name) => {
+      const end = how === "thanked" ? { end: "done" as const, isThanks: true } : { end: how };
       const message = await fixture.mentioned();
       const { messageRef } = message;
       const shownAt = await fixture.deliver(message, { kind: "seen", messageRef });
 
       for (const maybeShown of [false, true]) {
-        await fixture.deliver(message, { kind: "ended", messageRef, end }, { shownAt, maybeShown });
+        await fixture.deliver(message, { kind: "ended", messageRef, ...end }, { shownAt, maybeShown });
       }
 
       const [root] = fixture.slack.threadMessages(fixture.slack.channel.id, messageRef);

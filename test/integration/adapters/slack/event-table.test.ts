@@ -24,7 +24,7 @@ let request: PostedMessage;
 beforeEach(async () => {
   fixture = await SlackFixture.open();
   core = new CoreHarness();
-  const { blobs, clock, pubsub, requestDefaults, runs, storage, installationHealth } = core;
+  const { blobs, clock, joins, pubsub, requestDefaults, runs, storage, installationHealth } = core;
   const { policies } = runRules({ storage, pubsub, clock });
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const adapters = new Map([["slack", fixture.adapter]]);
@@ -34,6 +34,7 @@ beforeEach(async () => {
     gitUrl: "https://github.com",
     pullRequests: { take: async () => undefined },
     requestDefaults,
+    joins,
     storage,
   };
   processor = new InboxProcessor({ ...stores, adapters, clock, log, policies, runs, installationHealth });

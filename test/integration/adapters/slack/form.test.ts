@@ -281,10 +281,10 @@ describe("a submitted form in the inbox", () => {
   let processor: InboxProcessor;
   beforeEach(() => {
     core = new CoreHarness();
-    const { blobs, clock, installationHealth, pubsub, requestDefaults, runs, storage } = core;
+    const { blobs, clock, installationHealth, joins, pubsub, requestDefaults, runs, storage } = core;
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     processor = new InboxProcessor({
-      ...{ blobs, clock, installationHealth, log, requestDefaults, runs, storage },
+      ...{ blobs, clock, installationHealth, joins, log, requestDefaults, runs, storage },
       adapters: new Map([["slack", fixture.adapter]]),
       policies: runRules({ storage, pubsub, clock }).policies,
       pullRequests: { take: async () => undefined },

@@ -26,6 +26,8 @@ let refusal: { readonly body: Json; readonly status: number } | undefined;
 let methods: readonly string[] | undefined;
 let taken: "basic" | "post" | "any" | "none";
 let refreshed: Json;
+/** Whether the ID token says everything that the configuration looks at. */
+let isEnough: boolean;
 
 /** An issuer whose tokens a test forges. Its metadata allow everything that tokens can be signed with. */
 beforeAll(async () => {
@@ -62,16 +64,25 @@ beforeAll(async () => {
 afterAll(() => issuer.stop());
 beforeEach(() => {
   issuer.requests.length = 0;
-  client = new OpenIdClient({ ...CLIENT, issuer: issuer.url, scopes: "openid email profile" });
+  client = new OpenIdClient({
+    ...CLIENT,
+    issuer: issuer.url,
+    scopes: "openid email profile",
+    suffices: () => isEnough,
+  });
   token = signed(claims());
   info = { sub: "ann" };
-  [refusal, methods, taken, refreshed] = [undefined, undefined, "any", {}];
+  [refusal, methods, taken, refreshed, isEnough] = [undefined, undefined, "any", {}, false];
 });
 
 function claims(changes: Json = {}): Json {
-  const now = Math.floor(Date.now() / 1_000);
+  const now = nowSeconds();
   const right = { iss: issuer.url, aud: CLIENT.clientId, sub: "ann", nonce: ATTEMPT.nonce };
   return { ...right, iat: now, exp: now + 600, ...changes };
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1_000);
 }
 
 function part(value: Json): string {
@@ -135,11 +146,21 @@ describe("an OpenID Connect client", () => {
     ["another nonce", () => signed(claims({ nonce: "of another browser" }))],
     ["no nonce", () => signed(claims({ nonce: undefined }))],
     ["no subject", () => signed(claims({ sub: undefined }))],
-    ["an end in the past", () => signed(claims({ exp: Math.floor(Date.now() / 1_000) - 60 }))],
+    ["an end in the past", () => signed(claims({ exp: nowSeconds() - 90 }))],
+    ["a beginning in the future", () => signed(claims({ nbf: nowSeconds() + 90 }))],
   ])("a token with %s proves nothing", async (_what, forge) => {
     token = forge();
 
     await expect(comeBack()).rejects.toMatchObject({ code: "authentication_required" });
+  });
+
+  test.each([
+    ["begins in less than a minute", { nbf: nowSeconds() + 45 }],
+    ["ended less than a minute ago", { exp: nowSeconds() - 45 }],
+  ])("a token that %s is accepted, because clocks differ", async (_what, changes) => {
+    token = signed(claims(changes));
+
+    expect(await comeBack()).toMatchObject({ sub: "ann" });
   });
 
   test.each([

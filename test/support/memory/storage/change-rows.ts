@@ -17,7 +17,7 @@ import type { Tables } from "./tables.ts";
 export function bindThread(
   tx: Tx,
   runId: RunId,
-  { thread, expected, participants = [] }: ThreadBinding,
+  { thread, expected, participants = [], showsCard = true }: ThreadBinding,
 ): void {
   if (expected === undefined) {
     makeThread(tx, thread);
@@ -26,7 +26,13 @@ export function bindThread(
   if (row === undefined || row.runId !== expected) {
     throw new UniqueConflict("thread");
   }
-  tx.tables.threads.set(row.id, { ...row, runId, participants });
+  tx.tables.threads.set(row.id, { ...row, runId, participants, showsCard });
+  const cardless = `${runId} ${row.id}`;
+  if (showsCard) {
+    tx.tables.cardless.delete(cardless);
+  } else {
+    tx.tables.cardless.add(cardless);
+  }
   const bound = tx.tables.threadRuns.get(runId) ?? [];
   if (!bound.includes(row.id)) {
     tx.tables.threadRuns.set(runId, [...bound, row.id]);
@@ -36,6 +42,14 @@ export function bindThread(
 /** All threads that were ever bound to the run. */
 export function threadsOf({ threadRuns, threads }: Tables, runId: RunId): readonly StoredThread[] {
   return (threadRuns.get(runId) ?? []).flatMap((id) => threads.get(id) ?? []);
+}
+
+/** Those threads, with whether this run shows its card there. */
+export function threadsFor(tables: Tables, runId: RunId): readonly StoredThread[] {
+  return threadsOf(tables, runId).map((thread) => ({
+    ...thread,
+    showsCard: !tables.cardless.has(`${runId} ${thread.id}`),
+  }));
 }
 
 /** Makes the thread unless this very row is there already; another row with its address means it is taken. */
@@ -50,6 +64,7 @@ export function makeThread({ now, tables }: Tx, { id, adapter, installation, key
     verbosity: "normal",
     participants: [],
     needsMention: false,
+    showsCard: true,
     createdAt: new Date(now),
   } as const;
   tables.threads.set(id, { id, adapter, installation, key, ...stored });

@@ -26,6 +26,7 @@ import { InMemoryLeaseStore } from "./lease-store.ts";
 import { createInMemoryNoticeLog } from "./notice-log.ts";
 import { InMemoryOutboxStore } from "./outbox-store.ts";
 import { InMemoryPeopleStore } from "./people-store.ts";
+import { InMemoryPrincipalJoins } from "./principal-joins.ts";
 import { InMemoryQuotaStore } from "./quota-store.ts";
 import { InMemoryRecordStore } from "./record-store.ts";
 import { InMemoryRunReports } from "./run-reports.ts";
@@ -58,6 +59,7 @@ function storageOn(database: InMemoryStatements): Storage {
     quotas: new InMemoryQuotaStore(database),
     people: new InMemoryPeopleStore(database),
     identities: new InMemoryIdentityStore(database),
+    principalJoins: new InMemoryPrincipalJoins(database),
     keys: new InMemoryKeyStore(database),
     namedAgents: new InMemoryRecordStore<NamedAgent>(database, "named agent"),
     administrators: new InMemoryAdministratorKeys(database),
@@ -124,6 +126,8 @@ function storageOn(database: InMemoryStatements): Storage {
       remember: (answer) => database.transaction((tx) => storeIdempotentResponse(tx, answer)),
       prune: async () => 0,
     },
+    // One transaction runs at a time.
+    lock: async () => undefined,
     now: () => database.read((_tables, now) => new Date(now)),
     atomically: (work) => database.transaction((tx) => work(storageOn(statementsOf(tx)))),
   };

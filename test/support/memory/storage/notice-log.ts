@@ -12,13 +12,13 @@ const STATES = { waiting: "pending", sent: "delivered", replaced: "replaced", de
 export function createInMemoryNoticeLog(database: InMemoryStatements): NoticeLog {
   return {
     list: (query) =>
-      database.read((tables) =>
-        noticesOf(tables, query.teamId)
+      database.read((tables, now) =>
+        noticesOf(tables, query.teamId, now)
           .filter((notice) => isWanted(notice, query))
           .slice(0, query.limit),
       ),
     find: (teamId, id) =>
-      database.read((tables) => noticesOf(tables, teamId).find((notice) => notice.id === id)),
+      database.read((tables, now) => noticesOf(tables, teamId, now).find((notice) => notice.id === id)),
     listDead: () =>
       database.read(({ deliveries, threads }) => {
         const dead = [...deliveries.values()].filter(({ state }) => state === "dead");
@@ -58,11 +58,11 @@ export function createInMemoryNoticeLog(database: InMemoryStatements): NoticeLog
 }
 
 /** Newest first. */
-function noticesOf(tables: Tables, teamId: string): readonly LoggedNotice[] {
+function noticesOf(tables: Tables, teamId: string, now: number): readonly LoggedNotice[] {
   return [...tables.deliveries.values()]
     .map((row, index) => ({ row, seq: BigInt(index + 1) }))
     .filter(({ row }) => teamOf(tables, row) === teamId)
-    .map(({ row, seq }) => noticeOf(row, seq))
+    .map(({ row, seq }) => noticeOf(row, seq, now))
     .reverse();
 }
 
@@ -93,11 +93,13 @@ function hasNewerCard({ deliveries }: Tables, { id, notice, messageKey, threadId
   );
 }
 
-function noticeOf(row: DeliveryRow, seq: bigint): LoggedNotice {
+function noticeOf(row: DeliveryRow, seq: bigint, now: number): LoggedNotice {
+  const isHeld = row.state === "waiting" && row.reservation !== undefined && row.dueAt > now;
   const { createdAt, deliveredAt, error, id, notice, permalink, runId, state, threadId, tries } = row;
   return {
     ...{ id, seq, threadId, kind: noticeKindOf(notice), state: STATES[state], attempts: tries },
     createdAt: new Date(createdAt),
+    ...(isHeld ? { heldUntil: new Date(row.dueAt) } : {}),
     ...(deliveredAt === undefined ? {} : { deliveredAt: new Date(deliveredAt) }),
     ...(error === undefined ? {} : { error }),
     ...(permalink === undefined ? {} : { permalink }),

@@ -1,5 +1,6 @@
 import { questionKeyOf } from "../../../../src/core/model/threads/notice.ts";
 import type {
+  HeldMessage,
   KeyedLimit,
   LimitsOf,
   OutboxStore,
@@ -10,6 +11,7 @@ import {
   closedPace,
   decidePace,
   isProgress,
+  LONG_WAIT_MS,
   UNUSED,
   writeKindOf,
 } from "../../../../src/core/threads/outbox/pace.ts";
@@ -31,18 +33,27 @@ export class InMemoryOutboxStore implements OutboxStore {
       const { tables } = tx;
       replaceOld(tables, threadId);
       const passed = new Set<string>();
+      let behind: HeldMessage | undefined;
       for (const row of waitingIn(tables, threadId)) {
         if (passed.has(row.messageKey)) {
           continue;
         }
         const delivery = deliveryOf(tables, row);
         const limits = limitsOf(delivery);
-        if (mayGo(tx, row, delivery, limits)) {
-          tables.deliveries.set(row.id, { ...row, tries: row.tries + 1 });
-          return delivery;
+        const isPost = writeKindOf(delivery) === "post";
+        if (behind !== undefined && isPost) {
+          continue;
         }
-        if (writeKindOf(delivery) === "post" && !isProgress(delivery, limits)) {
-          return undefined;
+        const wait = waitOf(tx, row, delivery, limits);
+        if (wait === undefined) {
+          tables.deliveries.set(row.id, { ...row, tries: row.tries + 1 });
+          return { ...delivery, ...(behind === undefined ? {} : { behind }) };
+        }
+        if (isPost && !isProgress(delivery, limits)) {
+          if (wait.until === undefined) {
+            return undefined;
+          }
+          behind = { notice: row.notice, until: wait.until };
         }
         passed.add(row.messageKey);
       }
@@ -119,18 +130,18 @@ export class InMemoryOutboxStore implements OutboxStore {
   }
 }
 
-/** False: it waits. If a limit holds it back, it gets a time and a job. */
-function mayGo(
+/** Undefined: it may go. Otherwise `until` says how long a limit holds it back, if that is long. */
+function waitOf(
   { jobs, now, tables }: Tx,
   row: DeliveryRow,
   delivery: TakenDelivery,
   limits: readonly KeyedLimit[],
-): boolean {
+): { readonly until?: Date } | undefined {
   const progress = isProgress(delivery, limits);
   const reservation = !progress && row.reservation === "tentative" ? undefined : row.reservation;
   const isHeldForProgress = row.reservation !== reservation;
   if (row.dueAt > now && !isHeldForProgress) {
-    return false;
+    return row.reservation === undefined ? {} : longWait(row.dueAt, now);
   }
   const states = limits.map((limit) => ({ limit, state: tables.paces.get(limit.key) ?? UNUSED }));
   const answer = decidePace(states, { now, isProgress: progress, reservation });
@@ -139,15 +150,19 @@ function mayGo(
   }
   if (answer.isDropped === true) {
     tables.deliveries.set(row.id, { ...row, state: "replaced" });
-    return false;
+    return {};
   }
   if (answer.wait === undefined) {
-    return true;
+    return undefined;
   }
   const { until, reservation: made } = answer.wait;
   tables.deliveries.set(row.id, { ...row, dueAt: until, reservation: made });
   jobs.push({ kind: "deliver", key: row.threadId, afterMs: until - now });
-  return false;
+  return longWait(until, now);
+}
+
+function longWait(until: number, now: number): { readonly until?: Date } {
+  return until - now >= LONG_WAIT_MS ? { until: new Date(until) } : {};
 }
 
 /**

@@ -7,6 +7,8 @@ import {
   type RunPosition,
   type RunQuery,
   type RunSort,
+  STATES_OF_TASK,
+  type TaskStatus,
   wordsOf,
 } from "../../../../src/core/ports/stores/run-query.ts";
 import { needsEnd, pageOf } from "../../../../src/storage/run-list.ts";
@@ -16,9 +18,12 @@ export function listRuns(runs: Iterable<Run>, query: RunQuery): RunPage {
   const sign = order === "asc" ? 1 : -1;
   const isBehind = (run: Run) => after === undefined || sign * compare(positionOf(run, sort), after) > 0;
   const isBeforeEnd = (run: Run) => after?.until === undefined || updateOf(run) <= after.until;
-  const visible = Array.from(runs).filter((run) => isVisible(run, query.viewer));
+  const all = Array.from(runs);
+  const visible = all.filter((run) => isVisible(run, query.viewer));
   const found = visible
-    .filter((run) => isBehind(run) && isBeforeEnd(run) && CHECKS.every((holds) => holds(run, query.filters)))
+    .filter(
+      (run) => isBehind(run) && isBeforeEnd(run) && CHECKS.every((holds) => holds(run, query.filters, all)),
+    )
     .sort((a, b) => sign * compare(positionOf(a, sort), positionOf(b, sort)));
   const newest = needsEnd(query) ? visible.map(updateOf).sort().at(-1) : undefined;
   const page = withinLength(found.slice(0, limit).map(asListed));
@@ -71,7 +76,7 @@ function compare(a: RunPosition, b: RunPosition): number {
   return a.id < b.id ? -1 : 1;
 }
 
-type Check = (run: Run, filters: RunFilters) => boolean;
+type Check = (run: Run, filters: RunFilters, all: readonly Run[]) => boolean;
 
 const CHECKS: readonly Check[] = [
   ({ state }, { states }) => states === undefined || states.includes(state),
@@ -79,11 +84,17 @@ const CHECKS: readonly Check[] = [
   ({ config }, { modelId }) => isAsked(config.harness?.model_id ?? config.model_id, modelId),
   ({ creatorId }, filters) => isAsked(creatorId, filters.creatorId),
   ({ creatorId, executorId = creatorId }, filters) => isAsked(executorId, filters.executorId),
-  ({ source }, filters) => isAsked(source, filters.source),
+  ({ source }, { sources }) => sources === undefined || sources.includes(source),
+  (run, { taskStatuses }, all) =>
+    taskStatuses === undefined || taskStatuses.some((status) => hasTaskStatus(run, status, all)),
   ({ skill }, filters) => isAsked(skill, filters.skill),
   ({ createdAt }, { createdAfter }) => createdAfter === undefined || createdAt > createdAfter,
   ({ createdAt }, { createdBefore }) => createdBefore === undefined || createdAt < createdBefore,
   ({ updatedAt }, { updatedAfter }) => updatedAfter === undefined || updatedAt > updatedAfter,
+  ({ updatedAt }, { updatedBefore }) => updatedBefore === undefined || updatedAt < updatedBefore,
+  ({ ancestorIds }, { parentId }) => isAsked(ancestorIds[0], parentId),
+  ({ id, sessionId }, { runOrSessionId }) =>
+    runOrSessionId === undefined || [id, sessionId].includes(runOrSessionId),
   ({ config }, { environmentId }) => isAsked(config.environment_id ?? null, environmentId),
   ({ ancestorIds }, { ancestorId }) => ancestorId === undefined || ancestorIds.includes(ancestorId),
   ({ metadata }, filters) =>
@@ -93,8 +104,29 @@ const CHECKS: readonly Check[] = [
     artifactType === undefined || artifactTypes.some((type) => type === artifactType),
   (run, { text }) => text === undefined || contains(run, text),
   (_, { similarText }) => similarText === undefined,
+  ({ triggerUrl = "" }, { externalReference }) =>
+    externalReference === undefined ||
+    triggerUrl === externalReference ||
+    triggerUrl.startsWith(`${externalReference}#`),
+  ({ config, provenance }, { repository }) =>
+    repository === undefined ||
+    [config.repository, ...(provenance.environment?.repositories ?? [])].some(
+      (name) => name?.toLowerCase() === repository,
+    ),
   (run, { scheduleId }) => isAsked(run.scheduleId, scheduleId),
 ];
+
+function hasTaskStatus(run: Run, status: TaskStatus, all: readonly Run[]): boolean {
+  const states = STATES_OF_TASK[status];
+  if (status === "running") {
+    return all.some(
+      ({ ancestorIds, id, state }) =>
+        (id === run.id || ancestorIds.includes(run.id)) && states.includes(state),
+    );
+  }
+  const root = all.find(({ id }) => id === run.ancestorIds.at(-1)) ?? run;
+  return states.includes(root.state);
+}
 
 function isAsked<T>(value: T, asked: T | undefined): boolean {
   return asked === undefined || value === asked;

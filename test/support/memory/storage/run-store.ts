@@ -13,7 +13,7 @@ import {
   bindThread,
   storeIdempotentResponse,
   storeInboxResult,
-  threadsOf,
+  threadsFor,
 } from "./change-rows.ts";
 import { runningOf } from "./claim-store.ts";
 import { deleteRun } from "./delete-run.ts";
@@ -157,7 +157,7 @@ function aggregateOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunAggre
     run,
     waiting: followUps.filter(({ turn }) => turn === undefined),
     taken: followUps.filter(({ turn }) => turn === run.turn),
-    threads: threadsOf(tables, run.id),
+    threads: threadsFor(tables, run.id),
     leaseOver: leaseUntil !== undefined && leaseUntil < now,
   };
 }
@@ -188,6 +188,13 @@ function store(tx: Tx, row: RunRow, change: RunChange): Run {
   addFiles(tx, id, change);
   if (change.binding !== undefined) {
     bindThread(tx, id, change.binding);
+  }
+  for (const threadId of change.cardsFromNow ?? []) {
+    const thread = tx.tables.threads.get(threadId);
+    tx.tables.cardless.delete(`${id} ${threadId}`);
+    if (thread?.runId === id) {
+      tx.tables.threads.set(threadId, { ...thread, showsCard: true });
+    }
   }
   addNotices(tx, change.notices, id);
   if (change.webhook !== undefined) {

@@ -94,6 +94,8 @@ export interface Tables {
   readonly threads: Map<string, StoredThread>;
   /** All threads that each run was ever bound to. */
   readonly threadRuns: Map<RunId, readonly string[]>;
+  /** The runs and threads, `RUN THREAD`, where a run does not show its card. */
+  readonly cardless: Set<string>;
   readonly inbox: Map<string, InboxRow>;
   readonly meanings: Set<string>;
   /** By adapter. */
@@ -142,6 +144,7 @@ export function emptyTables(): Tables {
     changes: new Map(),
     threads: new Map(),
     threadRuns: new Map(),
+    cardless: new Set(),
     inbox: new Map(),
     meanings: new Set(),
     eventRecoveries: new Map(),
@@ -179,6 +182,7 @@ export function copyOf(tables: Tables): Tables {
     changes: new Map(tables.changes),
     threads: new Map(tables.threads),
     threadRuns: new Map(tables.threadRuns),
+    cardless: new Set(tables.cardless),
     inbox: new Map(tables.inbox),
     meanings: new Set(tables.meanings),
     eventRecoveries: new Map(tables.eventRecoveries),

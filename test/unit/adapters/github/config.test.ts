@@ -97,7 +97,10 @@ describe("the configuration of GitHub", () => {
     const one = readGithubConfig({ ...FULL, GITHUB_CLIENT_ID: "Iv1.abc" });
 
     expect(both.config?.oauth).toEqual({ clientId: "Iv1.abc", clientSecret: "shh" });
-    expect(one).toEqual({ problems: ["GITHUB_CLIENT_SECRET is missing: sign-in with GitHub needs both."] });
+    expect(one).toEqual({
+      problems: ["GITHUB_CLIENT_SECRET is missing: sign-in with GitHub needs both."],
+      isPartial: true,
+    });
   });
 
   test("missing and invalid variables are reported together", () => {
@@ -111,6 +114,7 @@ describe("the configuration of GitHub", () => {
   test("a partial configuration is one problem that names the missing variables", () => {
     expect(readGithubConfig({ GITHUB_APP_ID: "1" })).toEqual({
       problems: ["GitHub is only partly configured. Also set GITHUB_APP_PRIVATE_KEY, GITHUB_WEBHOOK_SECRET."],
+      isPartial: true,
     });
     expect(readGithubConfig({ GITHUB_BOT_NAME: "x" }).problems).toHaveLength(1);
   });

@@ -24,6 +24,7 @@ test.each([
   [404, "Not Found", "resource_not_found", /is installed/],
   [408, "Timeout", "resource_unavailable", undefined],
   [409, "Conflict", "resource_unavailable", undefined],
+  [409, "Git Repository is empty.", "invalid_request", undefined],
   [410, "This issue was deleted", "resource_not_found", /was deleted/],
   [422, "Validation Failed", "invalid_request", undefined],
   [451, "Repository access blocked", "not_authorized", /legal reasons/],

@@ -118,9 +118,13 @@ describe("the comment for a notice", () => {
   });
 
   test("the comment for a run that waits for approval says that comments do not approve it", () => {
-    const body = bodyOf(aCard({ state: "BLOCKED", message: "Waits for approval." }));
+    const approval = { isFollowUp: false, text: "Drop the table" };
+    const body = bodyOf(aCard({ state: "BLOCKED", message: "Waits for approval. It costs.", approval }));
 
-    expect(body).toMatch(/\*\*Waiting for approval\*\*[\s\S]*> Waits for approval/);
+    expect(body).toMatch(
+      /\*\*Waiting for approval\*\*[\s\S]*> It costs\.[\s\S]*The request:[\s\S]*Drop the table/,
+    );
+    expect(body.match(/approval/gi)).toHaveLength(1);
     expect(body).not.toContain("@errand allow");
     expect(body).toContain("`@errand stop`");
   });

@@ -201,6 +201,9 @@ describe("an edit", () => {
     const body = payload("issues", "edited", { issue: { body: "@errand go", user: WRITER }, changes: {} });
 
     expect(reasonOf("issues", body)).toMatch(/before this edit/);
+    // GitHub sends this when a person hides a comment.
+    const hidden = { ...editPayload("", "@errand go"), changes: {} };
+    expect(reasonOf("issue_comment", hidden)).toMatch(/before this edit/);
   });
 
   test("an edit of an issue that adds the mention is a message", () => {
@@ -434,9 +437,11 @@ const DISPOSITIONS: Readonly<Record<string, number>> = {
   "pull_request.closed ignored": 2,
   "pull_request.converted_to_draft ignored": 3,
   "pull_request.labeled ignored": 2,
-  "pull_request.opened ignored": 4,
+  "pull_request.opened ignored": 1,
+  "pull_request.opened message": 3,
   "pull_request.ready_for_review ignored": 3,
   "pull_request.reopened ignored": 2,
+  "pull_request.review_requested ignored": 1,
   "pull_request.synchronize ignored": 1,
   "pull_request_review.submitted ignored": 3,
   "pull_request_review_comment.created ignored": 3,
@@ -444,7 +449,7 @@ const DISPOSITIONS: Readonly<Record<string, number>> = {
   "pull_request_review_comment.edited ignored": 1,
   "push.undefined ignored": 2,
 };
-const UNUSED = 271;
+const UNUSED = 270;
 
 test("each recorded payload has its disposition: stored and ignored, a deletion, or only acknowledged", async () => {
   const found: Record<string, number> = {};
@@ -453,7 +458,7 @@ test("each recorded payload has its disposition: stored and ignored, a deletion,
     const text = JSON.stringify(body);
     const request = await readWebhookRequest(signedRequest(name, text), ["secret"]);
     const translation = translate(anEvent(name, body), ADDRESSEE);
-    expect(["deletion", "ignored"], name).toContain(translation.kind);
+    expect(["deletion", "ignored", "message"], name).toContain(translation.kind);
     const result = `${name}.${body.action} ${request.kind === "event" ? translation.kind : request.kind}`;
     found[result] = (found[result] ?? 0) + 1;
   }
@@ -577,5 +582,52 @@ describe("the label of the bot", () => {
     expect(other.context).not.toContain("Type:");
     expect(other.provenance.object).not.toHaveProperty("has_parent");
     expect(other.provenance.object).not.toHaveProperty("has_sub_issues");
+  });
+});
+
+describe("pull requests that are reviewed without a mention", () => {
+  const pulls = (changes: JsonRecord = {}, user = WRITER) => {
+    const body = payload("pull_request", "opened");
+    const pull_request = { ...asRecord(body.pull_request), user, title: "Faster", body: "Much." };
+    return { ...body, sender: user, installation: { id: INSTALLATION }, pull_request, ...changes };
+  };
+  const requested = (login: string, changes: JsonRecord = {}) =>
+    pulls({ action: "review_requested", requested_reviewer: { login }, sender: OUTSIDER, ...changes });
+
+  test("one that was opened asks for a review, if a policy wants it", () => {
+    expect(messageOf("pull_request", pulls())).toMatchObject({
+      ...{ requestKind: "pull_request_opened", asksForReview: true, text: "Review this pull request." },
+      author: { displayName: WRITER.login },
+    });
+  });
+
+  test("one that the App opened itself is not reviewed", () => {
+    const own = { id: 9, login: ADDRESSEE.login, type: "Bot" };
+
+    expect(reasonOf("pull_request", pulls({}, own))).toMatch(/does not mention/);
+  });
+
+  test("a review request to the account of the bot is a message of the person who made it", () => {
+    const message = messageOf("pull_request", requested("Errand"));
+
+    expect(message).toMatchObject({
+      ...{ requestKind: "review_requested", asksForReview: true, text: "Review this pull request." },
+      author: { displayName: OUTSIDER.login },
+    });
+    expect(message).not.toHaveProperty("revision");
+    expect(reasonOf("pull_request", requested("wendy"))).toBe("The reviewer is not errand.");
+    const closed = { ...asRecord(pulls().pull_request), state: "closed" };
+    expect(reasonOf("pull_request", requested("errand", { pull_request: closed }))).toBe("It is closed.");
+  });
+
+  test.each([
+    ["@errand review", true],
+    ["@errand review this, look at the locking", true],
+    ["@errand fix the locking", false],
+  ])("the comment %j asks for a review: %s", (text, asks) => {
+    const onPull = { issue: { ...asRecord(commentPayload("").issue), pull_request: { url: "x" } } };
+
+    expect(messageOf("issue_comment", commentPayload(text, onPull)).asksForReview).toBe(asks);
+    expect(messageOf("issue_comment", commentPayload(text))).not.toHaveProperty("asksForReview");
   });
 });

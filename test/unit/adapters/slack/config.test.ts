@@ -70,6 +70,7 @@ describe("readSlackConfig", () => {
     expect(readSlackConfig({ SLACK_SIGNING_SECRET: "s", ...client })).toMatchObject({ problems: [] });
     expect(one).toEqual({
       problems: ["SLACK_CLIENT_ID is missing: signing in and installing with Slack need both."],
+      isPartial: true,
     });
   });
 

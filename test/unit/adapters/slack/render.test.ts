@@ -15,7 +15,7 @@ const LINK = "https://errand.example/sessions/1";
 const runId = newId<RunId>(new Date());
 
 function render(notice: Notice) {
-  if (notice.kind === "seen" || notice.kind === "ended") {
+  if (notice.kind === "seen" || notice.kind === "ended" || notice.kind === "check") {
     throw new Error("Nothing to render");
   }
   return renderDelivery({ id: "d1", notice })[0];
@@ -124,7 +124,7 @@ test("a question with many options keeps room for the session and Stop", () => {
 });
 
 test("a run that waits for approval says so, and can only be opened or stopped", () => {
-  const message = "Waits for approval.";
+  const message = "Waits for approval. It costs.";
 
   const { blocks, text } = render({
     kind: "card",
@@ -133,7 +133,7 @@ test("a run that waits for approval says so, and can only be opened or stopped",
 
   const actions = blocks.find((block) => block.type === "actions");
   expect(text).toBe("✋ t · Waiting for approval");
-  expect(JSON.stringify(blocks)).toContain(message);
+  expect(JSON.stringify(blocks)).toContain('"It costs."');
   expect(actions?.elements).toMatchObject([{ action_id: "errand_open" }, { action_id: "errand_cancel" }]);
 });
 
@@ -210,7 +210,7 @@ describe("the buttons of a card", () => {
     });
 
     expect(shown[0]).toContain("A private follow-up waits for approval.");
-    expect(shown[1]).toMatch(/This waits for approval:.*"The start of …"/);
+    expect(shown[1]).toMatch(/The request:.*"The start of …"/);
     for (const blocks of shown) {
       expect(blocks).toContain(`Approve or refuse it on <${LINK}|the page of the run>.`);
     }

@@ -2,7 +2,8 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { expect, test } from "vitest";
-import { type EventStream, OpenStreams } from "../../../../src/api/events/event-stream.ts";
+import type { EventStream } from "../../../../src/api/events/event-stream.ts";
+import { OpenStreams } from "../../../../src/api/events/open-streams.ts";
 
 const LIMITS = { heartbeatMs: 60_000, callerCheckMs: 60_000, streamBufferBytes: 1, streamStallMs: 1 };
 

@@ -1,10 +1,10 @@
-import { assert, json, property } from "fast-check";
+import { array, assert, constantFrom, json, jsonValue, property, tuple } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { excessOf } from "../../../../src/api/http/json-body.ts";
+import { memberTwiceIn, structureOf } from "../../../../src/api/http/json-body.ts";
 import { MEBIBYTE } from "../../../../src/core/basics/byte-units.ts";
 
 function excess(text: string): string | undefined {
-  return excessOf(Buffer.from(text));
+  return structureOf(Buffer.from(text)).excess;
 }
 
 function nested(depth: number): string {
@@ -46,5 +46,48 @@ describe("a JSON text", () => {
     ["millions of escaped quotes", JSON.stringify('"'.repeat(10 * MEBIBYTE)), "600000 quotation marks"],
   ])("a JSON text is refused: %s", (_what, text, reason) => {
     expect(excess(text)).toContain(reason);
+  });
+});
+
+function namesIn(value: unknown): readonly string[] {
+  const entries = Object.entries(typeof value === "object" && value !== null ? value : {});
+  return entries.flatMap(([name, member]) => [...(Array.isArray(value) ? [] : [name]), ...namesIn(member)]);
+}
+
+describe("a member that is there twice", () => {
+  const pointer = (text: string) => memberTwiceIn(Buffer.from(text))?.pointer;
+
+  test("the members of a text are counted as the parser counts them, unless one is there twice", () => {
+    assert(
+      property(json({ maxDepth: 10 }), (text) => {
+        expect(structureOf(Buffer.from(text)).members).toBe(namesIn(JSON.parse(text)).length);
+        expect(pointer(text)).toBeUndefined();
+      }),
+    );
+  });
+
+  test("it is found at any place, also if its name is written with escapes", () => {
+    const places = array(tuple(constantFrom("a", "b/c", "~", "é", ""), jsonValue({ maxDepth: 2 })), {
+      maxLength: 4,
+    });
+    assert(
+      property(places, constantFrom("name", '"', "\\", "\u{1f600}"), jsonValue(), (around, name, value) => {
+        const escaped = [...name]
+          .flatMap((letter) => letter.split(""))
+          .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+          .join("");
+        let text = `{${JSON.stringify(name)}: ${JSON.stringify(value)}, "${escaped}" : null}`;
+        let expected = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+        for (const [key, before] of around) {
+          text = `{"first": ${JSON.stringify(before)}, ${JSON.stringify(key)}: [0, "x:,{", ${text}]}`;
+          expected = `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}/2${expected}`;
+        }
+        expect(pointer(text)).toBe(expected);
+      }),
+    );
+  });
+
+  test("the same name in different objects is no fault", () => {
+    expect(pointer('[{"a":1},{"a":{"a":[{"a":2}]},"b":{"a":3}}]')).toBeUndefined();
   });
 });

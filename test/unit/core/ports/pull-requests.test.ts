@@ -261,6 +261,39 @@ describe("the pull request of a run", () => {
       ]);
     });
 
+    test.each([
+      ["GH006: Protected branch update failed.", true, "suggestions"],
+      ["Commits must have verified signatures.", true, "suggestions"],
+      ["GH006: Protected branch update failed.", false, "a pull request"],
+      ["Push cannot contain secrets. Repository rule violations found", true, "a pull request"],
+      ["! [rejected] feature -> feature (non-fast-forward)", true, "a pull request"],
+    ])("if the host says %j and suggestions fit: %s, the work is %s", async (message, takesWork, result) => {
+      changed();
+      harness.pullRequests.takesWork = takesWork;
+      harness.agents.scripts.push(async ({ say }) => {
+        harness.gateways.last.refuse({ ...REPOSITORY, message });
+        say("Done.");
+        return END_TURN;
+      });
+      harness.changes.pushFaults.push(new AppError("operation_not_supported", message));
+      await start();
+
+      const run = await harness.run(await perform(OWN));
+
+      if (result === "suggestions") {
+        expect(harness.pullRequests.offered).toEqual([{ branch: "feature", patch: "diff", base: "ba5e" }]);
+        expect(harness.changes.pushes.map(({ branch }) => branch)).toEqual(["feature"]);
+        expect(harness.pullRequests.drafts).toEqual([]);
+        expect(run.statusMessage?.message).toContain(`the branch feature refuses it: ${message}`);
+        expect(run.outcome).not.toHaveProperty("refused");
+      } else {
+        expect(harness.changes.pushes.map(({ branch }) => branch)).toEqual(["feature", branchOf(run.id)]);
+        expect(harness.pullRequests.drafts).toHaveLength(1);
+        const words = message.startsWith("GH006") ? "GH006: Protected branch" : "did not take the push";
+        expect(run.warnings).toEqual([expect.stringContaining(words)]);
+      }
+    });
+
     test("work in a pull request stays where it is if pull requests are off", async () => {
       changed();
       await start("off");
@@ -486,10 +519,27 @@ describe("failures of a pull request", () => {
     expect(await pullsOf(id)).toHaveLength(1);
   });
 
-  test("a long failure is not retried for ever", async () => {
+  test("the pull request is opened after the minute for which a host refuses those who write much", async () => {
     changed();
     harness.pullRequests.faults.push(
       new AppError("resource_unavailable", "Slow down.", { retryAfterMs: 60_000 }),
+    );
+    await start();
+    const { id } = await harness.create(HOME);
+    await waitFor(() => harness.pullRequests.faults.length === 0, { what: "the refusal", everyMs: 2 });
+    await quiet();
+
+    await harness.clock.advance(60_000);
+    await ended(id);
+
+    expect(await pullsOf(id)).toHaveLength(1);
+    expect((await harness.run(id)).outcome?.refused).toBeUndefined();
+  });
+
+  test("a long failure is not retried for ever", async () => {
+    changed();
+    harness.pullRequests.faults.push(
+      new AppError("resource_unavailable", "Slow down.", { retryAfterMs: 600_000 }),
     );
     await start();
 

@@ -96,7 +96,7 @@ describe("a follow-up", () => {
     const effect = decideFollowUp(edit, { message: "why do you ask?", authorId }, APPROVAL_TOOLS);
 
     const change = edit.done();
-    expect(effect).toEqual({ followUpId: expect.any(String), questionOpen: true });
+    expect(effect).toMatchObject({ followUpId: expect.any(String), questionOpen: true });
     expect(change.followUps).toMatchObject([{ message: "why do you ask?" }]);
     expect(change.progress).toMatchObject({ state: "BLOCKED", permission: PERMISSION });
     expect(change.progress.permission).not.toHaveProperty("answer");
@@ -175,12 +175,69 @@ describe("an answer in words", () => {
     "go",
     "yep",
   ];
-  test.each([...others, "do it", "lgtm", "please", "do not", "n", "ok \u274c", "ahead go", "don t"])(
+  test.each([...others, "please", "n", "ok \u274c", "ahead go", "don t", "it", "now, thanks"])(
     "the text %j is no answer",
     (words) => {
       expect(answerIn(PERMISSION, words)).toBeUndefined();
     },
   );
+
+  /** As people type them. */
+  const variantsOf = (words: string) => [
+    words,
+    words.toUpperCase(),
+    `${words[0]?.toUpperCase()}${words.slice(1)}`,
+    `${words}!`,
+    `  ${words} . `,
+    `${words}, please`,
+    `> Delete it?\n\n${words}`,
+  ];
+  const tones = ["", "\u{1F3FB}", "\u{1F3FC}", "\u{1F3FD}", "\u{1F3FE}", "\u{1F3FF}", "\uFE0F"];
+  const inChat = ["", ...[2, 3, 4, 5, 6].map((tone) => `:skin-tone-${tone}:`)];
+  const signs = (sign: string, name: string, plain: string) => [
+    ...tones.map((tone) => `${sign}${tone}`),
+    ...inChat.map((tone) => `${name}${tone}`),
+    ...[plain, ` ${plain}\n`],
+  ];
+
+  test.each([
+    ...["lgtm", "do it", "go ahead", "yes"].flatMap(variantsOf),
+    ...signs("\u{1F44D}", ":+1:", "+1"),
+    ...["\u2705", ":white_check_mark:", "lgtm, do it now, thanks", "Yes, LGTM"],
+  ])("the variant %j allows once", (words) => {
+    expect(answerIn(PERMISSION, words)?.option?.optionId).toBe("once");
+  });
+
+  test.each([
+    ...["do not", "don't", "don\u2019t", "no"].flatMap(variantsOf),
+    ...signs("\u{1F44E}", ":-1:", "-1"),
+  ])("the variant %j rejects once", (words) => {
+    expect(answerIn(PERMISSION, words)?.option?.optionId).toBe("no");
+  });
+
+  test.each([
+    "do not delete the tests, but go on",
+    "don't delete the tests, but go on",
+    "do it, but leave the tests",
+    "lgtm except for the tests",
+    "do not do it",
+    "don't do it yet, allow it later",
+    "I do not",
+    "donot",
+    "does it",
+    "\u{1F44D} but not the tests",
+    "no \u{1F44D}",
+    "\u{1F44D}\u{1F44E}",
+    "\u{1F44E} yes",
+    "\u{1F3FD}",
+    ":skin-tone-3:",
+    "+10",
+    "1",
+    "\u{1F44F}",
+    ":tada:",
+  ])("the text %j is a message", (words) => {
+    expect(answerIn(PERMISSION, words)).toBeUndefined();
+  });
 
   test("a plain yes is no answer if the agent only offers to allow permanently", () => {
     const permission = { ...PERMISSION, options: OPTIONS.slice(0, 1) };

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RunState } from "../../../../src/core/model/runs/states.ts";
 import type { Thread, Verbosity } from "../../../../src/core/model/threads/thread.ts";
+import type { RunChange } from "../../../../src/core/ports/stores/run-change.ts";
 import { aRun, aThread } from "../../../support/run-builders.ts";
 import { anEdit } from "../runs/edit.ts";
 import { InboxHarness, KEY } from "./inbox/inbox-harness.ts";
@@ -41,6 +42,37 @@ describe("the card of a run", () => {
     edit.bind({ thread: { ...aThread({ id: "t" }), verbosity: "quiet" } as Thread, expected });
 
     expect(edit.done().notices).toMatchObject([{ threadId: "t", notice: { kind: "card" } }]);
+  });
+});
+
+describe("the thread of a pull request that the run opened", () => {
+  const PULL = { ...aThread({ id: "pull" }), showsCard: false } as Thread;
+  const WORDS = { authorId: aRun().creatorId, message: "Again", delivery: "queue", private: false } as const;
+  const cardsOf = ({ notices }: RunChange) =>
+    notices.filter(({ notice }) => notice.kind === "card").map(({ threadId }) => threadId);
+
+  test("it shows no card when it is bound, and none when the run changes", () => {
+    const bound = anEdit();
+    bound.bind({ thread: PULL, expected: undefined, showsCard: false });
+    const changed = anEdit({ state: "PENDING" }, { threads: [aThread({ id: "issue" }), PULL] });
+    changed.moveTo("CLAIMED");
+
+    expect(cardsOf(bound.done())).toEqual([]);
+    expect(cardsOf(changed.done())).toEqual(["issue"]);
+  });
+
+  test.each([
+    ["a person writes to the run there", { threadId: "pull" }, ["pull"]],
+    ["a person writes to the run elsewhere", { threadId: "issue" }, []],
+    ["a platform reports something there", { threadId: "pull", isReport: true }, []],
+    ["a follow-up there is private", { threadId: "pull", private: true }, []],
+  ])("when %s, the threads that show a card from now on are %j: %j", (_, from, shown) => {
+    const edit = anEdit({ state: "INPROGRESS" }, { threads: [PULL] });
+
+    edit.addFollowUp({ ...WORDS, source: "API", ...from }, "follow-up");
+
+    const change = edit.done();
+    expect([change.cardsFromNow, cardsOf(change)]).toEqual([shown, shown]);
   });
 });
 

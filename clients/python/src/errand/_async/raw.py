@@ -67,6 +67,8 @@ class AsyncCatalogueWithRawResponse:
 class AsyncConversationsWithRawResponse:
     def __init__(self, conversations: AsyncConversations) -> None:
         self.retrieve = raw(conversations.retrieve)
+        self.follow_up = raw(conversations.follow_up)
+        self.interrupt = raw(conversations.interrupt)
         self.session = raw(conversations.session)
         self.of_session = raw(conversations.of_session)
 
@@ -114,6 +116,9 @@ class AsyncInstallationsWithRawResponse:
     def __init__(self, installations: AsyncInstallations) -> None:
         self.list = raw_page(installations.list)
         self.guides = raw(installations.guides)
+        self.apply_app = raw(installations.apply_app)
+        self.remove_settings = raw(installations.remove_settings)
+        self.retrieve = raw(installations.retrieve)
         self.update = raw(installations.update)
 
 
@@ -187,11 +192,15 @@ class AsyncRoutingRulesWithRawResponse:
 class AsyncRunsWithRawResponse:
     def __init__(self, runs: AsyncRuns) -> None:
         self.create = raw(runs.create)
+        self.create_many = raw(runs.create_many)
         self.list = raw_page(runs.list)
         self.update = raw(runs.update)
+        self.find_by_reference = raw(runs.find_by_reference)
         self.delete = raw(runs.delete)
+        self.interrupt = raw(runs.interrupt)
         self.cancel = raw(runs.cancel)
         self.cancel_many = raw(runs.cancel_many)
+        self.cancel_matching = raw(runs.cancel_matching)
         self.retry = raw(runs.retry)
         self.share = raw(runs.share)
         self.share_links = raw_page(runs.share_links)
@@ -202,10 +211,12 @@ class AsyncRunsWithRawResponse:
         self.stored_events = raw(runs.stored_events)
         self.conversation = raw(runs.conversation)
         self.timeline = raw(runs.timeline)
+        self.harness_usage = raw(runs.harness_usage)
         self.changes = raw(runs.changes)
         self.handoff_attachments = raw(runs.handoff_attachments)
         self.follow_up = raw(runs.follow_up)
         self.follow_ups = raw_page(runs.follow_ups)
+        self.retrieve_follow_up = raw(runs.retrieve_follow_up)
         self.update_follow_up = raw(runs.update_follow_up)
         self.withdraw_follow_up = raw(runs.withdraw_follow_up)
         self.approve = raw(runs.approve)
@@ -254,6 +265,7 @@ class AsyncTeamsWithRawResponse:
 class AsyncThreadsWithRawResponse:
     def __init__(self, threads: AsyncThreads) -> None:
         self.list = raw_page(threads.list)
+        self.retrieve = raw(threads.retrieve)
         self.update = raw(threads.update)
 
 
@@ -280,6 +292,7 @@ class AsyncWebhooksWithRawResponse:
 class AsyncWorkersWithRawResponse:
     def __init__(self, workers: AsyncWorkers) -> None:
         self.list = raw_page(workers.list)
+        self.egress_ranges = raw(workers.egress_ranges)
 
 
 class AsyncErrandWithRawResponse:

@@ -67,6 +67,8 @@ class AsyncCatalogueWithStreamingResponse:
 class AsyncConversationsWithStreamingResponse:
     def __init__(self, conversations: AsyncConversations) -> None:
         self.retrieve = streaming(conversations.retrieve)
+        self.follow_up = streaming(conversations.follow_up)
+        self.interrupt = streaming(conversations.interrupt)
         self.session = streaming(conversations.session)
         self.of_session = streaming(conversations.of_session)
 
@@ -114,6 +116,9 @@ class AsyncInstallationsWithStreamingResponse:
     def __init__(self, installations: AsyncInstallations) -> None:
         self.list = streaming_page(installations.list)
         self.guides = streaming(installations.guides)
+        self.apply_app = streaming(installations.apply_app)
+        self.remove_settings = streaming(installations.remove_settings)
+        self.retrieve = streaming(installations.retrieve)
         self.update = streaming(installations.update)
 
 
@@ -187,11 +192,15 @@ class AsyncRoutingRulesWithStreamingResponse:
 class AsyncRunsWithStreamingResponse:
     def __init__(self, runs: AsyncRuns) -> None:
         self.create = streaming(runs.create)
+        self.create_many = streaming(runs.create_many)
         self.list = streaming_page(runs.list)
         self.update = streaming(runs.update)
+        self.find_by_reference = streaming(runs.find_by_reference)
         self.delete = streaming(runs.delete)
+        self.interrupt = streaming(runs.interrupt)
         self.cancel = streaming(runs.cancel)
         self.cancel_many = streaming(runs.cancel_many)
+        self.cancel_matching = streaming(runs.cancel_matching)
         self.retry = streaming(runs.retry)
         self.share = streaming(runs.share)
         self.share_links = streaming_page(runs.share_links)
@@ -202,10 +211,12 @@ class AsyncRunsWithStreamingResponse:
         self.stored_events = streaming(runs.stored_events)
         self.conversation = streaming(runs.conversation)
         self.timeline = streaming(runs.timeline)
+        self.harness_usage = streaming(runs.harness_usage)
         self.changes = streaming(runs.changes)
         self.handoff_attachments = streaming(runs.handoff_attachments)
         self.follow_up = streaming(runs.follow_up)
         self.follow_ups = streaming_page(runs.follow_ups)
+        self.retrieve_follow_up = streaming(runs.retrieve_follow_up)
         self.update_follow_up = streaming(runs.update_follow_up)
         self.withdraw_follow_up = streaming(runs.withdraw_follow_up)
         self.approve = streaming(runs.approve)
@@ -254,6 +265,7 @@ class AsyncTeamsWithStreamingResponse:
 class AsyncThreadsWithStreamingResponse:
     def __init__(self, threads: AsyncThreads) -> None:
         self.list = streaming_page(threads.list)
+        self.retrieve = streaming(threads.retrieve)
         self.update = streaming(threads.update)
 
 
@@ -280,6 +292,7 @@ class AsyncWebhooksWithStreamingResponse:
 class AsyncWorkersWithStreamingResponse:
     def __init__(self, workers: AsyncWorkers) -> None:
         self.list = streaming_page(workers.list)
+        self.egress_ranges = streaming(workers.egress_ranges)
 
 
 class AsyncErrandWithStreamingResponse:

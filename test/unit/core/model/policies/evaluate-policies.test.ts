@@ -3,7 +3,7 @@ import type { PrincipalId } from "../../../../../src/core/basics/ids.ts";
 import {
   type ActionRequest,
   evaluatePolicies,
-  mayAdmit,
+  refusingPolicy,
   requireAllowed,
 } from "../../../../../src/core/model/policies/evaluate-policies.ts";
 import {
@@ -95,7 +95,7 @@ describe("policies", () => {
     ]);
     expect(effect({ action: "approve", roles: ["write"] })).toBe("allow");
     expect(effect({ action: "approve", roles: ["write"], source: "SLACK" })).toBe("deny");
-    expect([mayAdmit([], stranger), mayAdmit([denies], stranger)]).toEqual([true, false]);
+    expect([refusingPolicy([], stranger), refusingPolicy([denies], stranger)]).toEqual([undefined, denies]);
     expect(effect({}, [denies])).toBe("deny");
   });
 
@@ -103,12 +103,32 @@ describe("policies", () => {
     const caller = { ...REQUEST, roles: ["guest"] } as const;
     const policies = (changes: Partial<Policy>) => [aPolicy({ effect: "allow", ...changes })];
 
-    expect(mayAdmit([], caller)).toBe(false);
-    expect(mayAdmit(policies({}), caller)).toBe(false);
-    expect(mayAdmit(policies({ match: { roles: ["external"] } }), caller)).toBe(false);
-    expect(mayAdmit(policies({ match: { roles: ["guest"], places: ["D-*"] } }), caller)).toBe(false);
-    expect(mayAdmit(policies({ match: { roles: ["guest"] }, effect: "deny" }), caller)).toBe(false);
-    expect(mayAdmit(policies({ match: { roles: ["guest"], environments: ["other"] } }), caller)).toBe(true);
+    expect(refusingPolicy([], caller)?.effect).toBe("deny");
+    expect(refusingPolicy(policies({}), caller)?.effect).toBe("deny");
+    expect(refusingPolicy(policies({ match: { roles: ["external"] } }), caller)?.effect).toBe("deny");
+    expect(refusingPolicy(policies({ match: { roles: ["guest"], places: ["D-*"] } }), caller)?.effect).toBe(
+      "deny",
+    );
+    expect(refusingPolicy(policies({ match: { roles: ["guest"] }, effect: "deny" }), caller)?.effect).toBe(
+      "deny",
+    );
+    expect(
+      refusingPolicy(policies({ match: { roles: ["guest"], environments: ["other"] } }), caller),
+    ).toBeUndefined();
+  });
+
+  test("an outsider who did not name the bot is not admitted by a policy for stopping, answering or approving", () => {
+    const caller = { ...REQUEST, source: "GITHUB_WEBHOOK", roles: ["read"] } as const;
+    const of = (actions: Policy["match"]["actions"]) =>
+      aPolicy({ effect: "allow", match: { roles: ["read"], ...(actions && { actions }) } });
+    const review = { ...caller, requestKind: "changes_requested" } as const;
+
+    for (const policies of [[], [of(["cancel", "answer", "approve"])]]) {
+      expect(refusingPolicy(policies, review)).toMatchObject({ builtin: true, effect: "deny" });
+      expect(refusingPolicy(policies, { ...caller, requestKind: "mention" })).toBeUndefined();
+    }
+    expect(refusingPolicy([of(["follow_up"])], review)).toBeUndefined();
+    expect(refusingPolicy([of(undefined)], review)).toBeUndefined();
   });
 
   test.each(["CLI", "GITHUB_ACTION", "LOCAL"] as const)(

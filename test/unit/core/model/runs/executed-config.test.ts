@@ -88,6 +88,7 @@ const COVERED: Readonly<Record<string, Readonly<Record<string, keyof ExecutedCon
     mcp_servers: "mcpServers",
     model_id: "modelId",
     name: "not: a label",
+    output_schema: "not: among the words",
     permission_policy: "permissionPolicy",
     pull_request: "pullRequest",
     ref: "repositories",

@@ -213,7 +213,7 @@ describe("a tool call as a step", () => {
         actionId: `${run.id}:2`,
         ...common,
         state: "completed",
-        output: "1 of 1",
+        output: { text: "1 of 1" },
       },
     ]);
   });
@@ -257,10 +257,10 @@ describe("a tool call as a step", () => {
   test("a diff is returned unchanged, and long output with its length only", () => {
     const diff = { type: "diff", path: "a", oldText: null, newText: "x".repeat(20_000) } as const;
 
-    const { output } = resultOf(tool({ content: [diff] })) as { output: [{ newText: string }] };
+    const { parts } = resultOf(tool({ content: [diff] })) as { parts: [{ newText: string }] };
 
-    expect(output[0]).toMatchObject({ type: "diff", path: "a", oldText: null });
-    expect(output[0].newText).toMatch(/^x{16000}… \[4000 characters more in the transcript\]$/);
+    expect(parts[0]).toMatchObject({ type: "diff", path: "a", oldText: null });
+    expect(parts[0].newText).toMatch(/^x{16000}… \[4000 characters more in the transcript\]$/);
   });
 });
 
@@ -292,14 +292,14 @@ describe("the preparation as steps", () => {
 
     expect(blocks.slice(1)).toEqual([
       expect.objectContaining({ type: "action", category: "command", name: "npm ci" }),
-      expect.objectContaining({ type: "action_result", state: "completed", output: "one\ntwo\n" }),
+      expect.objectContaining({ type: "action_result", state: "completed", output: { text: "one\ntwo\n" } }),
     ]);
   });
 
   test("a repeated preparation shows its output again", () => {
     const again = [step("running", "one"), step("failed"), step("running", "two"), step("completed", "!")];
 
-    expect(resultOf(...again)).toMatchObject({ state: "completed", output: "two!" });
+    expect(resultOf(...again)).toMatchObject({ state: "completed", output: { text: "two!" } });
   });
 });
 

@@ -20,6 +20,7 @@ beforeEach(() => {
     },
     policies: runRules({ storage, pubsub, clock }).policies,
     runs,
+    joins: harness.joins,
     storage,
   });
 });

@@ -24,6 +24,7 @@ beforeEach(() => {
   commands = new PrivateCommands({
     ...{ storage, clock, runs, policies: runRules({ storage, pubsub, clock }).policies },
     requestDefaults: harness.requestDefaults,
+    joins: harness.joins,
     gitUrl: "https://github.com",
     doctor: { examine: async () => findings },
     digest: sha256,

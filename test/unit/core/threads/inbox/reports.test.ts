@@ -227,3 +227,50 @@ test("a report about a run that is deleted while its author is checked starts no
 
   expect(await report(reported("c1"))).toBe("ignored");
 });
+
+test.each([
+  ["merged", true],
+  ["closed", true],
+  ["open", false],
+] as const)("the branch of a pull request that is %s is given up: %s", async (state, isGivenUp) => {
+  await harness.receive({});
+  const { id } = await harness.currentRun();
+  const [url, other] = [9, 8].map((number) => `https://forge.example/acme/web/pull/${number}`);
+  const pushed = {
+    owner: "acme",
+    turn: 1,
+    base: "b",
+    files: [],
+    isTruncated: false,
+    blobId: "x",
+    sizeBytes: 1,
+  };
+  const changes = [
+    { ...pushed, name: "web", branch: "errand/1", head: "abc", pullRequest: url ?? "" },
+    { ...pushed, name: "api", branch: "errand/2", head: "def", pullRequest: other ?? "" },
+  ];
+  await harness.storage.runs.change(id, ({ run }) =>
+    aChange({ ...run, pullRequest: url ?? "" }, { changes }),
+  );
+  harness.adapter.inspected = { url: url ?? "", state, checks: [] };
+
+  await report("No check fails.");
+
+  expect(harness.adapter.removed).toEqual(isGivenUp ? [`${id} errand/1 abc`] : []);
+});
+
+test("the answer to another person names that person, and the answer to a report names the requester of the run", async () => {
+  const [ada, bo] = [{ login: "ada" }, { login: "bo" }];
+  await harness.receive({ provenance: { integration: "memory", actor: ada } });
+  await harness.receive({
+    author: { subject: "memory:Bo" },
+    text: "And the lexer",
+    provenance: { actor: bo },
+  });
+  await report(reported("c1"));
+
+  const answers = harness.adapter
+    .thread(KEY)
+    .flatMap(({ notice }) => (notice.kind === "message" && notice.purpose === "answer" ? [notice] : []));
+  expect(answers.map(({ requester }) => requester)).toMatchObject([ada, bo, ada]);
+});

@@ -57,6 +57,35 @@ describe("a message that a policy forbids", () => {
     expect(notices).toContainEqual(expect.objectContaining({ purpose: "reply", onlyFor: "memory:Ada" }));
   });
 
+  test.each([
+    ["silent", []],
+    ["reaction", [{ kind: "ended", messageRef: "m", end: "failed" }]],
+    ["comment", [expect.objectContaining({ purpose: "reply", text: "Ask in #requests." })]],
+  ] as const)(
+    "a policy may refuse by the sign %s, whatever the repository says",
+    async (refusal, notices) => {
+      await forbid({ refusal });
+      const others = { config: {}, off: [], mistakes: [], mistakeAt: () => "" };
+      harness.adapter.settings = { ...others, refusals: refusal === "silent" ? "comment" : "silent" };
+
+      expect(await harness.receive({ messageRef: "m" })).toBe("refused");
+
+      expect(harness.adapter.thread(KEY).map(({ notice }) => notice)).toEqual(notices);
+      const query = { teamId: FIRST_TEAM, withUnknownTeam: false, limit: 1 };
+      const [event] = await harness.storage.inboxList.list(query);
+      expect(event?.reason).toBe("Ask in #requests.");
+    },
+  );
+
+  test("a button that a policy refuses by a reaction is answered in words", async () => {
+    const { id: runId } = await harness.aBlockedRun();
+    await forbid({ match: { actions: ["cancel"] }, refusal: "reaction" });
+
+    expect(await harness.receive({ buttonAction: { kind: "cancel", runId } })).toBe("refused");
+
+    expect(harness.repliesShown()).toEqual(["Ask in #requests."]);
+  });
+
   test("a policy for one place does not affect messages in another place", async () => {
     await forbid({ match: { places: ["acme/*"] } });
 
@@ -127,6 +156,28 @@ describe("an outsider of the platform", () => {
     expect(await harness.receive({ place: "C1", text: "status" })).toBe("refused");
 
     expect(harness.repliesShown()).toEqual(["Members only."]);
+    expect(await harness.storage.people.list(FIRST_TEAM)).toEqual([]);
+  });
+
+  test.each([
+    ["silent", []],
+    ["reaction", [{ kind: "ended", messageRef: "m", end: "failed" }]],
+  ] as const)("a policy that keeps outsiders away does so by the sign %s", async (refusal, notices) => {
+    await forbid({ match: { roles: ["guest"] }, refusal });
+
+    expect(await harness.receive({ place: "C1", messageRef: "m" })).toBe("refused");
+
+    expect(harness.adapter.thread(KEY).map(({ notice }) => notice)).toEqual(notices);
+    expect(await harness.storage.people.list(FIRST_TEAM)).toEqual([]);
+  });
+
+  test("a reader whose review only requests changes becomes no principal", async () => {
+    harness.adapter.traits = { ...harness.adapter.traits, source: "GITHUB_WEBHOOK" };
+    harness.adapter.roles.set("memory:Ada", ["read"]);
+
+    expect(await harness.receive({ requestKind: "changes_requested" })).toBe("refused");
+
+    expect(harness.repliesShown()).toEqual([]);
     expect(await harness.storage.people.list(FIRST_TEAM)).toEqual([]);
   });
 

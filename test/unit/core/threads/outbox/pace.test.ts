@@ -3,6 +3,8 @@ import { PACE as GITHUB_PACE, writesOf as githubWritesOf } from "../../../../../
 import { PACE as SLACK_PACE } from "../../../../../src/adapters/slack/pace.ts";
 import { AppError } from "../../../../../src/core/basics/errors.ts";
 import type { ThreadKey } from "../../../../../src/core/basics/ids.ts";
+import type { Run } from "../../../../../src/core/model/runs/run.ts";
+import type { RunState } from "../../../../../src/core/model/runs/states.ts";
 import type { Notice } from "../../../../../src/core/model/threads/notice.ts";
 import type { ThreadBinding } from "../../../../../src/core/model/threads/thread.ts";
 import { CoreHarness } from "../../../../support/core-harness.ts";
@@ -133,7 +135,7 @@ describe("the pace of Slack", () => {
 describe("the pace of GitHub", () => {
   beforeEach(() => {
     const { adapter } = harness;
-    adapter.traits = { ...adapter.traits, pace: GITHUB_PACE, writesOf: githubWritesOf };
+    adapter.traits = { ...adapter.traits, pace: GITHUB_PACE, writesOf: (notice) => githubWritesOf(notice) };
   });
 
   test("100 runs in an hour, 20 of them in one minute: each has card and answer, and no answer waits", async () => {
@@ -193,7 +195,7 @@ describe("the pace of GitHub", () => {
     expect(mostWithin(edits, MINUTE_MS)).toBeLessThanOrEqual(6);
   }, 120_000);
 
-  test("while fewer than 100 comments are left, progress and final reactions are dropped, and 👀 is not", async () => {
+  test("while fewer than 100 comments are left, progress, checks and final reactions are dropped, and 👀 is not", async () => {
     await harness.start();
     const { run, thread } = { run: aRun(), thread: aThread() };
     await say(thread, aCard(run, { state: "QUEUED" }));
@@ -204,13 +206,61 @@ describe("the pace of GitHub", () => {
     const before = writes.length;
 
     await say(thread, aCard(run, { state: "INPROGRESS" }), { kind: "ended", messageRef: "one", end: "done" });
+    await say(thread, aCheck(run, "INPROGRESS"));
     await say(thread, { kind: "seen", messageRef: "two" }, aCard(run, { state: "SUCCEEDED" }));
+    await say(thread, aCheck(run, "SUCCEEDED"));
     await harness.clock.advance(2 * HOUR_MS);
 
     const after = writes
       .slice(before)
       .map(({ notice }) => (notice.kind === "card" ? notice.card.state : notice.kind));
     expect(after.toSorted()).toEqual(["SUCCEEDED", "seen"]);
+  }, 120_000);
+
+  test("a check that is shown ends, also while fewer than 100 comments are left", async () => {
+    await harness.start();
+    const { run, thread } = { run: aRun(), thread: aThread() };
+    await say(thread, aCheck(run, "INPROGRESS"));
+    for (let index = 0; index < 140; index += 1) {
+      await say(aThread(), aReply(`${index}`));
+    }
+    await harness.clock.advance(4 * MINUTE_MS);
+
+    await say(thread, aCheck(run, "SUCCEEDED"));
+
+    expect(shownIn(thread)).toEqual([aCheck(run, "SUCCEEDED")]);
+  }, 120_000);
+
+  test("while an answer waits for the hour's limit, the last card says until when, in the edit that is made anyway", async () => {
+    await harness.start();
+    const { run, thread } = { run: aRun(), thread: aThread() };
+    await say(thread, aCard(run, { state: "INPROGRESS" }));
+    for (let index = 0; index < 300; index += 1) {
+      await say(aThread(), aReply(`${index}`));
+    }
+    await harness.clock.advance(10 * MINUTE_MS);
+    const before = writes.length;
+
+    await say(
+      thread,
+      { ...aReply("Done."), purpose: "answer" } as Notice,
+      aCard(run, { state: "SUCCEEDED" }),
+    );
+    await harness.clock.advance(MINUTE_MS);
+
+    const own = writes.slice(before).filter(({ key }) => key === thread.key);
+    expect(own).toMatchObject([{ kind: "edit", notice: { card: { message: expect.any(String) } } }]);
+    const [, until] =
+      /^No more messages of this app are accepted here until (\d\d:\d\d) UTC; the answer follows then\.$/.exec(
+        own.flatMap(({ notice }) => (notice.kind === "card" ? [notice.card.message] : []))[0] ?? "",
+      ) ?? [];
+    await harness.clock.advance(HOUR_MS);
+    const answer = writes.find(
+      ({ key, kind, notice }) => key === thread.key && kind === "post" && notice.kind === "message",
+    );
+    const sentAt = new Date(harness.clock.now().getTime() - harness.clock.elapsedMs() + (answer?.atMs ?? 0));
+    expect(sentAt.toISOString().slice(11, 16)).toBe(until);
+    expect(writes.filter(({ key }) => key === thread.key).slice(-1)).toEqual([answer]);
   }, 120_000);
 
   test("a card that waits for its 15 s does not hold back the reactions", async () => {
@@ -242,13 +292,12 @@ interface DoneRun {
   readonly cards: readonly string[];
 }
 
-/** Runs that begin at these times, work for half a minute, and open a pull request, in whose thread they have a card. */
+/** Runs that begin at these times, work for half a minute, and open a pull request. */
 async function work(starts: readonly number[]): Promise<readonly DoneRun[]> {
-  const runs = starts.map((startMs) => ({ startMs, run: aRun(), thread: aThread(), pull: aThread() }));
-  const steps = runs.flatMap(({ pull, run, startMs, thread }) => [
+  const runs = starts.map((startMs) => ({ startMs, run: aRun(), thread: aThread() }));
+  const steps = runs.flatMap(({ run, startMs, thread }) => [
     { atMs: startMs, in: thread, notices: [SEEN, aCard(run, { state: "QUEUED" })] },
     { atMs: startMs + 5_000, in: thread, notices: [aCard(run, { state: "INPROGRESS" })] },
-    { atMs: startMs + WORK_MS, in: pull, notices: [aCard(run, { state: "SUCCEEDED" })] },
     {
       atMs: startMs + WORK_MS,
       in: thread,
@@ -303,6 +352,10 @@ function expectLimits(): void {
 function threadIn(channel: string): ThreadBinding["thread"] {
   const thread = aThread();
   return { ...thread, key: `${channel}/${thread.id}` as ThreadKey };
+}
+
+function aCheck({ id: runId }: Run, state: RunState): Notice {
+  return { kind: "check", check: { runId, state, sessionLink: "https://errand.example" } };
 }
 
 function aAnswer(text: string): Notice {

@@ -59,9 +59,9 @@ test("the answer has the work of all turns as a patch, if its turn changed somet
   await ask("And the lexer", "two\n", "");
 
   expect(answers().map(({ text, unpushed }) => [text, unpushed])).toEqual([
-    ["Done.", { words: WORDS, patch: "one\n" }],
+    ["Done.", { words: WORDS, patch: "one\n", base: "ba5e" }],
     ["Done.", undefined],
-    ["", { words: WORDS, patch: "one\ntwo\n" }],
+    ["", { words: WORDS, patch: "one\ntwo\n", base: "ba5e" }],
   ]);
   expect(harness.cardsShown().at(-1)).toMatchObject({
     message: WORDS,

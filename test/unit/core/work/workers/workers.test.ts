@@ -78,6 +78,7 @@ test("the job of a run requests the same workers as the run, also when it is cre
       eventBodyMs: 1,
       deletedRuns,
       checkpoints: { prune: async () => 0 },
+      joins: { prune: async () => 0 },
       history: { prune: async () => 0 },
       clock,
       log: SILENT_LOG,
@@ -221,6 +222,7 @@ test("files of deleted runs are removed once more if another run is deleted mean
       blobs: createInMemoryBlobStore(clock),
       deletedRuns: { prune },
       checkpoints: { prune: async () => 0 },
+      joins: { prune: async () => 0 },
       history: { prune: async () => 0 },
     },
   });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { PullRequestSetting } from "../../../../../src/core/model/repositories/pull-request-setting.ts";
 import { homeRepositoryOf } from "../../../../../src/core/model/runs/home-repository.ts";
+import { NO_PUSH_IN_REVIEWS } from "../../../../../src/core/model/runs/review.ts";
 import { CONFIG_LAYERS, type ConfigLayer, type Run } from "../../../../../src/core/model/runs/run.ts";
 import { planOf } from "../../../../../src/core/runs/executed/workspace-plan.ts";
 import { NoticeWriter } from "../../../../../src/core/runs/notice-writer.ts";
@@ -100,4 +101,14 @@ test("a fork that was deleted is named as such, on the card and in the pull requ
   expect(pullRequestText(run, words).body).toContain(
     "The head of that pull request is in a fork that was deleted,",
   );
+});
+
+test("a review pushes nothing, also with the words of a writer, and says why", () => {
+  const run = aRequest({ setting: "draft" });
+  const review = { ...run, provenance: { ...run.provenance, review: true } };
+
+  expect(publishTargetsOf({ run: review, plan: planOf(review, undefined) }, "ready")).toEqual([]);
+  expect(pushGrantsOf(review)).toEqual([
+    { owner: "acme", name: "web", push: false, noPush: NO_PUSH_IN_REVIEWS },
+  ]);
 });

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from typing_extensions import Unpack
 
-from ... import models
+from ... import models, params
 from ..._request import OMIT, Omit, RequestOptions, path
 from ..pages import AsyncPaginator
 
@@ -21,7 +22,9 @@ class AsyncRunInput:
         self,
         run_id: str,
         *,
-        message: str,
+        message: str | Omit = OMIT,
+        attachments: Sequence[params.FollowupAttachment] | Omit = OMIT,
+        images: Sequence[params.RunFollowupRequestImage] | Omit = OMIT,
         mode: Literal["normal", "plan", "orchestrate"] | Omit = OMIT,
         delivery: Literal["queue", "interrupt", "steer"] | Omit = OMIT,
         visibility: Literal["thread", "private"] | Omit = OMIT,
@@ -30,7 +33,9 @@ class AsyncRunInput:
         """Sends a message to the agent. An ended run continues with it. An open question may be answered by it.
 
         Args:
-            message: The text of the follow-up.
+            message: The text of the follow-up. It may be empty if there are files.
+            attachments: Files that belong to the message, at most 25.
+            images: Images that belong to the message, for agents that accept images.
             mode: The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work.
                 The agent's own mode of that name is used if it has one; otherwise the mode is described in
                 the prompt. Default: `normal`.
@@ -45,7 +50,14 @@ class AsyncRunInput:
             models.RunFollowupResponse,
             "POST",
             path("/agent/runs/{}/followups", run_id),
-            body={"message": message, "mode": mode, "delivery": delivery, "visibility": visibility},
+            body={
+                "message": message,
+                "attachments": attachments,
+                "images": images,
+                "mode": mode,
+                "delivery": delivery,
+                "visibility": visibility,
+            },
             options=options,
         )
 
@@ -68,6 +80,17 @@ class AsyncRunInput:
             "followups",
             path("/agent/runs/{}/followups", run_id),
             query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
+
+    async def retrieve_follow_up(
+        self, run_id: str, follow_up_id: str, **options: Unpack[RequestOptions]
+    ) -> models.RunFollowup:
+        """Gets a follow-up."""
+        return await self._client._request(
+            models.RunFollowup,
+            "GET",
+            path("/agent/runs/{}/followups/{}", run_id, follow_up_id),
             options=options,
         )
 

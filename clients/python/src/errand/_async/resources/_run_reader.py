@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import httpx
@@ -9,12 +10,19 @@ from typing_extensions import Unpack
 
 from ... import models
 from ..._request import OMIT, Omit, RequestOptions, path
+from ...errors import APIConnectionError, InternalServerError, RateLimitError
 from ..events import AsyncEventReader, StreamOptions
 from ..run_stream import AsyncRunStream
 from .events import STREAMED
 
 if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
+
+#: The longest that a server waits.
+WAIT_SECONDS = 50
+WAIT_TIMEOUT = 60.0
+#: A server that answers earlier about a run that works has not waited.
+WAITED = 1.0
 
 ENDED = frozenset({"SUCCEEDED", "FAILED", "ERROR", "CANCELLED"})
 
@@ -24,9 +32,28 @@ class AsyncRunReader:
 
     _client: AsyncApiClient
 
-    async def retrieve(self, run_id: str, **options: Unpack[RequestOptions]) -> models.RunItem:
-        """Gets a run."""
-        return await self._client._request(models.RunItem, "GET", path("/agent/runs/{}", run_id), options=options)
+    async def retrieve(
+        self,
+        run_id: str,
+        *,
+        wait: int | Omit = OMIT,
+        fields: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> models.RunItem:
+        """Gets a run.
+
+        Args:
+            wait: The response comes when the run has ended or is BLOCKED, after this many seconds at the latest (at
+                most 50). The request counts as an open stream meanwhile.
+            fields: Only these members of a run, separated by commas. Without it, all that the run has.
+        """
+        return await self._client._request(
+            models.RunItem,
+            "GET",
+            path("/agent/runs/{}", run_id),
+            query={"wait": wait, "fields": fields},
+            options=options,
+        )
 
     async def stored_events(
         self,
@@ -83,6 +110,12 @@ class AsyncRunReader:
         """Gets the main events of the run, in the format of other clients of this API."""
         return await self._client._request(
             models.RunTimeline, "GET", path("/agent/runs/{}/timeline", run_id), options=options
+        )
+
+    async def harness_usage(self, run_id: str, **options: Unpack[RequestOptions]) -> models.HarnessUsage:
+        """Gets the tokens that Claude Code or Codex reported, in the format of other clients of this API."""
+        return await self._client._request(
+            models.HarnessUsage, "GET", path("/agent/runs/{}/harness-usage", run_id), options=options
         )
 
     async def changes(self, run_id: str, **options: Unpack[RequestOptions]) -> models.RunChanges:
@@ -154,8 +187,9 @@ class AsyncRunReader:
     async def wait_for_completion(
         self, run_id: str, *, until_blocked: bool = False, **options: Unpack[StreamOptions]
     ) -> models.RunItem:
-        """Waits until the run has ended, and returns it. It follows the events of the run, so the result comes at once.
-        With `max_wait`, it waits at most so many seconds, and then raises `APITimeoutError`.
+        """Waits until the run has ended, and returns it. The server answers as soon as it has. With a server that cannot
+        wait, and while the run is BLOCKED, this follows the events of the run. With `max_wait`, it waits at most so many
+        seconds, and then raises `APITimeoutError`.
 
         Args:
             until_blocked: Whether the wait also ends when the run is BLOCKED, because it waits for a person.
@@ -163,13 +197,30 @@ class AsyncRunReader:
         # Read first, so that no change between the two requests is missed.
         last = await self.stored_events(run_id, tail=1)
         ends = ENDED | {"BLOCKED"} if until_blocked else ENDED
-        run = await self.retrieve(run_id)
-        if run.state in ends:
+        # A time of the caller may end before that of the server.
+        run = await (self._waited(run_id, ends) if "max_wait" not in options else self.retrieve(run_id))
+        if run is not None and run.state in ends:
             return run
         async for event in self.events(run_id, after=last.next_after, **options):
             if isinstance(event, models.RunStateEvent) and event.to in ends:
                 break
         return await self.retrieve(run_id)
+
+    async def _waited(self, run_id: str, ends: frozenset[str]) -> models.RunItem | None:
+        """Asks the server to wait. None: it does not, or not for this, or it cannot be reached now."""
+        while True:
+            began = monotonic()
+            try:
+                run = await self.retrieve(
+                    run_id, wait=WAIT_SECONDS, timeout=WAIT_TIMEOUT, total_timeout=None, max_retries=0
+                )
+            except (APIConnectionError, InternalServerError, RateLimitError):
+                # The stream of events is opened again and again after such errors.
+                return None
+            if run.state in ends:
+                return run
+            if run.state == "BLOCKED" or monotonic() - began < WAITED:
+                return None
 
     @asynccontextmanager
     async def transcript(self, run_id: str, **options: Unpack[RequestOptions]) -> AsyncIterator[httpx.Response]:

@@ -103,10 +103,21 @@ class AsyncAgents:
         )
 
     def list(
-        self, **options: Unpack[RequestOptions]
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
     ) -> AsyncPaginator[models.NamedAgent, models.ListNamedAgentsResponse]:
-        """Lists the named agents of the team."""
-        return self._client._list(models.ListNamedAgentsResponse, "agents", "/agent/identities", options=options)
+        """Lists the named agents of the team.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListNamedAgentsResponse,
+            "agents",
+            "/agent/identities",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
 
     async def update(
         self,

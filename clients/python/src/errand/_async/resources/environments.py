@@ -58,18 +58,25 @@ class AsyncEnvironments:
         )
 
     def list(
-        self, *, sort_by: Literal["last_updated", "name"] | Omit = OMIT, **options: Unpack[RequestOptions]
+        self,
+        *,
+        limit: int | Omit = OMIT,
+        cursor: str | Omit = OMIT,
+        sort_by: Literal["last_updated", "name"] | Omit = OMIT,
+        **options: Unpack[RequestOptions],
     ) -> AsyncPaginator[models.Environment, models.ListEnvironmentsResponse]:
         """Lists the environments of the team.
 
         Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
             sort_by: `last_updated`: the most recently changed first. `name`: in alphabetical order.
         """
         return self._client._list(
             models.ListEnvironmentsResponse,
             "environments",
             "/agent/environments",
-            query={"sort_by": sort_by},
+            query={"limit": limit, "cursor": cursor, "sort_by": sort_by},
             options=options,
         )
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import Unpack
 
 from ... import models
-from ..._request import RequestOptions, path
+from ..._request import OMIT, Omit, RequestOptions, path
 from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
@@ -53,10 +53,21 @@ class AsyncIdentityLinks:
         )
 
     def list(
-        self, **options: Unpack[RequestOptions]
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
     ) -> AsyncPaginator[models.IdentityLink, models.ListIdentityLinksResponse]:
-        """Lists the linked accounts."""
-        return self._client._list(models.ListIdentityLinksResponse, "links", "/agent/identity-links", options=options)
+        """Lists the linked accounts.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListIdentityLinksResponse,
+            "links",
+            "/agent/identity-links",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
 
     async def delete(self, link_id: str, **options: Unpack[RequestOptions]) -> models.Success:
         """Removes a link. The next message of the account creates a new principal."""

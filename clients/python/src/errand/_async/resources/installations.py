@@ -35,17 +35,63 @@ class AsyncInstallations:
         return AsyncInstallationsWithStreamingResponse(self)
 
     def list(
-        self, **options: Unpack[RequestOptions]
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
     ) -> AsyncPaginator[models.Installation, models.ListInstallationsResponse]:
-        """Lists the installations of the team; operators get those of all teams."""
+        """Lists the installations of the team; operators get those of all teams.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
         return self._client._list(
-            models.ListInstallationsResponse, "installations", "/agent/installations", options=options
+            models.ListInstallationsResponse,
+            "installations",
+            "/agent/installations",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
         )
 
     async def guides(self, **options: Unpack[RequestOptions]) -> models.ListInstallationGuidesResponse:
         """Gets the steps that connect Slack, GitHub and the like with the server. Only for operators."""
         return await self._client._request(
             models.ListInstallationGuidesResponse, "GET", "/agent/installations/guides", options=options
+        )
+
+    async def apply_app(
+        self,
+        adapter: str,
+        *,
+        token: str | Omit = OMIT,
+        refresh_token: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> models.PlatformApp:
+        """Creates the app on a platform with a token, or updates it. Only for operators.
+
+        Args:
+            token: A token of the platform that may create and update apps. Default: the stored one.
+            refresh_token: Replaces the token when it has expired. Needed with `token`.
+        """
+        return await self._client._request(
+            models.PlatformApp,
+            "PUT",
+            path("/agent/installations/guides/{}/app", adapter),
+            body={"token": token, "refresh_token": refresh_token},
+            options=options,
+        )
+
+    async def remove_settings(self, adapter: str, **options: Unpack[RequestOptions]) -> models.Success:
+        """Removes what the server stored when it created the app of a platform, which is then off. Only for operators."""
+        return await self._client._request(
+            models.Success,
+            "DELETE",
+            path("/agent/installations/guides/{}/settings", adapter),
+            options=options,
+        )
+
+    async def retrieve(self, installation_id: str, **options: Unpack[RequestOptions]) -> models.Installation:
+        """Gets an installation."""
+        return await self._client._request(
+            models.Installation, "GET", path("/agent/installations/{}", installation_id), options=options
         )
 
     async def update(

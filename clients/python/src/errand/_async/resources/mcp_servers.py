@@ -65,10 +65,21 @@ class AsyncMcpServers:
         )
 
     def list(
-        self, **options: Unpack[RequestOptions]
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
     ) -> AsyncPaginator[models.McpServer, models.ListMcpServersResponse]:
-        """Lists the MCP servers of the team."""
-        return self._client._list(models.ListMcpServersResponse, "mcp_servers", "/agent/mcp-servers", options=options)
+        """Lists the MCP servers of the team.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListMcpServersResponse,
+            "mcp_servers",
+            "/agent/mcp-servers",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
 
     async def replace(
         self,

@@ -44,6 +44,7 @@ class AsyncPolicies:
         enabled: bool | Omit = OMIT,
         match: params.PolicyMatch | Omit = OMIT,
         reason: str | Omit = OMIT,
+        refusal: Literal["comment", "reaction", "silent"] | Omit = OMIT,
         **options: Unpack[RequestOptions],
     ) -> models.Policy:
         """Creates a policy. It takes effect within moments.
@@ -58,6 +59,9 @@ class AsyncPolicies:
             match: All conditions must hold. A list holds if one of its values matches. A condition about an
                 unknown value does not hold. Without conditions, everything matches.
             reason: Shown to callers that are refused or must wait.
+            refusal: How a message that the policy refuses is answered in its thread: by a comment with the reason,
+                by a reaction, or not at all. The inbox has the reason in each case. Default: as the file of the
+                repository says, otherwise by a comment. Calls of the API always get the reason.
         """
         return await self._client._request(
             models.Policy,
@@ -70,6 +74,7 @@ class AsyncPolicies:
                 "effect": effect,
                 "match": match,
                 "reason": reason,
+                "refusal": refusal,
             },
             options=options,
         )
@@ -78,9 +83,22 @@ class AsyncPolicies:
         """Gets a policy."""
         return await self._client._request(models.Policy, "GET", path("/agent/policies/{}", policy_id), options=options)
 
-    def list(self, **options: Unpack[RequestOptions]) -> AsyncPaginator[models.Policy, models.ListPoliciesResponse]:
-        """Lists the policies of the team in their order. The built-in ones come last."""
-        return self._client._list(models.ListPoliciesResponse, "policies", "/agent/policies", options=options)
+    def list(
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
+    ) -> AsyncPaginator[models.Policy, models.ListPoliciesResponse]:
+        """Lists the policies of the team in their order. The built-in ones come last.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListPoliciesResponse,
+            "policies",
+            "/agent/policies",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
 
     async def replace(
         self,
@@ -92,6 +110,7 @@ class AsyncPolicies:
         enabled: bool | Omit = OMIT,
         match: params.PolicyMatch | Omit = OMIT,
         reason: str | Omit = OMIT,
+        refusal: Literal["comment", "reaction", "silent"] | Omit = OMIT,
         **options: Unpack[RequestOptions],
     ) -> models.Policy:
         """Replaces a policy. Members that are left out get their default. A built-in policy cannot be replaced.
@@ -106,6 +125,9 @@ class AsyncPolicies:
             match: All conditions must hold. A list holds if one of its values matches. A condition about an
                 unknown value does not hold. Without conditions, everything matches.
             reason: Shown to callers that are refused or must wait.
+            refusal: How a message that the policy refuses is answered in its thread: by a comment with the reason,
+                by a reaction, or not at all. The inbox has the reason in each case. Default: as the file of the
+                repository says, otherwise by a comment. Calls of the API always get the reason.
         """
         return await self._client._request(
             models.Policy,
@@ -118,6 +140,7 @@ class AsyncPolicies:
                 "effect": effect,
                 "match": match,
                 "reason": reason,
+                "refusal": refusal,
             },
             options=options,
         )

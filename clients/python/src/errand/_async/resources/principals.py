@@ -77,10 +77,21 @@ class AsyncPrincipals:
         )
 
     def list(
-        self, **options: Unpack[RequestOptions]
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
     ) -> AsyncPaginator[models.Principal, models.ListPrincipalsResponse]:
-        """Lists the principals of the team."""
-        return self._client._list(models.ListPrincipalsResponse, "principals", "/agent/principals", options=options)
+        """Lists the principals of the team.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListPrincipalsResponse,
+            "principals",
+            "/agent/principals",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
 
     async def update(
         self,

@@ -79,11 +79,20 @@ class AsyncRoutingRules:
         )
 
     def list(
-        self, **options: Unpack[RequestOptions]
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
     ) -> AsyncPaginator[models.RoutingRule, models.ListRoutingRulesResponse]:
-        """Lists the routing rules of the team in their order."""
+        """Lists the routing rules of the team in their order.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
         return self._client._list(
-            models.ListRoutingRulesResponse, "routing_rules", "/agent/routing-rules", options=options
+            models.ListRoutingRulesResponse,
+            "routing_rules",
+            "/agent/routing-rules",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
         )
 
     async def replace(

@@ -110,6 +110,18 @@ class AsyncRuns(AsyncRunReader, AsyncRunInput):
             options=options,
         )
 
+    async def create_many(
+        self, *, runs: Sequence[params.RunOfBatch], **options: Unpack[RequestOptions]
+    ) -> models.CreateRunsResponse:
+        """Starts up to 50 runs. The results are in the order of the runs, and each has the new run or its own `error`.
+
+        Args:
+            runs: The runs to start, at most 50.
+        """
+        return await self._client._request(
+            models.CreateRunsResponse, "POST", "/agent/runs/batch", body={"runs": runs}, options=options
+        )
+
     def list(
         self,
         *,
@@ -136,19 +148,28 @@ class AsyncRuns(AsyncRunReader, AsyncRunInput):
         model_id: str | Omit = OMIT,
         creator: str | Omit = OMIT,
         executor: str | Omit = OMIT,
-        source: str | Omit = OMIT,
+        source: str | Sequence[str] | Omit = OMIT,
+        task_status: Sequence[Literal["running", "failed", "blocked", "cancelled", "complete"]] | Omit = OMIT,
         created_after: str | datetime | Omit = OMIT,
         created_before: str | datetime | Omit = OMIT,
         updated_after: str | datetime | Omit = OMIT,
+        updated_before: str | datetime | Omit = OMIT,
         environment_id: str | Omit = OMIT,
         skill: str | Omit = OMIT,
         skill_spec: str | Omit = OMIT,
+        repository: str | Omit = OMIT,
         schedule_id: str | Omit = OMIT,
+        conversation_id: str | Omit = OMIT,
+        parent_run_id: str | Omit = OMIT,
+        fields: str | Omit = OMIT,
         ancestor_run_id: str | Omit = OMIT,
         artifact_type: str | Omit = OMIT,
         execution_location: Literal["LOCAL", "REMOTE"] | Omit = OMIT,
         metadata: Mapping[str, str] | Omit = OMIT,
         q: str | Omit = OMIT,
+        automation_id: str | Omit = OMIT,
+        factory_uid: Sequence[str] | Omit = OMIT,
+        factory_only: Literal["true", "false"] | Omit = OMIT,
         **options: Unpack[RequestOptions],
     ) -> AsyncPaginator[models.RunItem, models.ListRunsResponse]:
         """Lists runs, the last changed first.
@@ -164,23 +185,36 @@ class AsyncRuns(AsyncRunReader, AsyncRunInput):
             model_id: The model of the run's configuration.
             creator: The uid of the principal that started the run.
             executor: The uid of the principal that executes the run: its creator, unless the run names another one.
-            source: The source of the run, a value of `RunSourceType`. Any other value matches nothing.
+            source: One of these sources, values of `RunSourceType`. Any other value matches nothing. Can be
+                repeated.
+            task_status: One of these states of the run together with the runs below it. `running`: one of them is
+                neither ended nor blocked. The others are states of the run at the top. Can be repeated.
             created_after: Only runs created after this time (RFC 3339).
             created_before: Only runs created before this time (RFC 3339).
             updated_after: Only runs changed after this time (RFC 3339).
+            updated_before: Only runs changed before this time (RFC 3339).
             environment_id: The environment of the run. `empty-environment`: runs without an environment.
             skill: The skill that started the run: `owner/repo:path/to/SKILL.md`, the format of `skill_spec` in
                 `agent_config` and of the ids in `GET /agent`. A skill's name, or a repository without its
                 owner, matches nothing.
             skill_spec: An alias of `skill`.
+            repository: A repository in which the run works: its own or one of its environment. `owner/name` or an
+                address, in any case.
             schedule_id: The schedule that started the run.
+            conversation_id: Only the runs of this conversation.
+            parent_run_id: Only runs directly below this run.
+            fields: Only these members of a run, separated by commas. Without it, all that the run has.
             ancestor_run_id: Only runs below this run, at any depth.
             artifact_type: Only runs that produced an artifact of this type.
             execution_location: Where the run is executed. Workers execute all runs, so `REMOTE` matches every run and `LOCAL`
                 matches none.
             metadata: `metadata[key]=value`: all of these pairs, at most 5.
             q: Words that must all occur in the title, the prompt or the skill. Parts of words match, and
-                case is ignored.
+                case is ignored. Or the id of a run, or the address of its page.
+            automation_id: The same as `metadata[automation_id]`.
+            factory_uid: For clients of another server. No run of this one belongs to a factory, so any value
+                matches nothing.
+            factory_only: `true` matches nothing, see `factory_uid`.
         """
         return self._client._list(
             models.ListRunsResponse,
@@ -198,18 +232,27 @@ class AsyncRuns(AsyncRunReader, AsyncRunInput):
                 "creator": creator,
                 "executor": executor,
                 "source": source,
+                "task_status": task_status,
                 "created_after": created_after,
                 "created_before": created_before,
                 "updated_after": updated_after,
+                "updated_before": updated_before,
                 "environment_id": environment_id,
                 "skill": skill,
                 "skill_spec": skill_spec,
+                "repository": repository,
                 "schedule_id": schedule_id,
+                "conversation_id": conversation_id,
+                "parent_run_id": parent_run_id,
+                "fields": fields,
                 "ancestor_run_id": ancestor_run_id,
                 "artifact_type": artifact_type,
                 "execution_location": execution_location,
                 "metadata": metadata,
                 "q": q,
+                "automation_id": automation_id,
+                "factory_uid": factory_uid,
+                "factory_only": factory_only,
             },
             options=options,
         )
@@ -236,9 +279,23 @@ class AsyncRuns(AsyncRunReader, AsyncRunInput):
             options=options,
         )
 
+    async def find_by_reference(self, *, url: str, **options: Unpack[RequestOptions]) -> models.RunReference:
+        """Finds the newest run that a message, an issue or a pull request started, or that made it.
+
+        Args:
+            url: The address as the platform shows it, without a `/` at its end.
+        """
+        return await self._client._request(
+            models.RunReference, "GET", "/agent/run-by-external-reference", query={"url": url}, options=options
+        )
+
     async def delete(self, run_id: str, **options: Unpack[RequestOptions]) -> None:
         """Deletes an ended run with everything that it left: events, files, deliveries."""
         await self._client._request(None, "DELETE", path("/agent/runs/{}", run_id), options=options)
+
+    async def interrupt(self, run_id: str, **options: Unpack[RequestOptions]) -> None:
+        """Ends the current turn, but not the run: it waits for the next follow-up."""
+        await self._client._request(None, "POST", path("/agent/runs/{}/interrupt", run_id), options=options)
 
     async def cancel(self, run_id: str, **options: Unpack[RequestOptions]) -> str:
         """Cancels a run that has not ended. The result is its id."""
@@ -257,6 +314,24 @@ class AsyncRuns(AsyncRunReader, AsyncRunInput):
             "POST",
             "/agent/runs/cancel",
             body={"run_ids": run_ids},
+            options=options,
+        )
+
+    async def cancel_matching(
+        self, *, filter: params.RunFilter, expected: int, **options: Unpack[RequestOptions]
+    ) -> models.CancelRunsResponse:
+        """Cancels the runs that a filter matches and that have not ended.
+
+        Args:
+            filter: Filters as in `list`. All must match. An unknown or empty one is refused.
+            expected: How many runs that have not ended the filter matches. If the number differs by more than a tenth,
+                nothing is cancelled, and `matching_runs` of the `ConflictError` is the number.
+        """
+        return await self._client._request(
+            models.CancelRunsResponse,
+            "POST",
+            "/agent/runs/cancel",
+            body={"filter": filter, "expected": expected},
             options=options,
         )
 
@@ -291,13 +366,19 @@ class AsyncRuns(AsyncRunReader, AsyncRunInput):
         )
 
     def share_links(
-        self, run_id: str, **options: Unpack[RequestOptions]
+        self, run_id: str, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
     ) -> AsyncPaginator[models.ShareLink, models.ListShareLinksResponse]:
-        """Lists the links that show the run."""
+        """Lists the links that show the run.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
         return self._client._list(
             models.ListShareLinksResponse,
             "share_links",
             path("/agent/runs/{}/share-links", run_id),
+            query={"limit": limit, "cursor": cursor},
             options=options,
         )
 

@@ -92,10 +92,21 @@ class AsyncSchedules:
         )
 
     def list(
-        self, **options: Unpack[RequestOptions]
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
     ) -> AsyncPaginator[models.ScheduledAgentItem, models.ListSchedulesResponse]:
-        """Lists the schedules of the team."""
-        return self._client._list(models.ListSchedulesResponse, "schedules", "/agent/schedules", options=options)
+        """Lists the schedules of the team.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListSchedulesResponse,
+            "schedules",
+            "/agent/schedules",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
 
     async def replace(
         self,

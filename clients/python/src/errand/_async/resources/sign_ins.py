@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import Unpack
 
 from ... import models
-from ..._request import RequestOptions, path
+from ..._request import OMIT, Omit, RequestOptions, path
 from ..pages import AsyncPaginator
 
 if TYPE_CHECKING:
@@ -34,9 +34,22 @@ class AsyncSignIns:
 
         return AsyncSignInsWithStreamingResponse(self)
 
-    def list(self, **options: Unpack[RequestOptions]) -> AsyncPaginator[models.SignIn, models.ListSignInsResponse]:
-        """Lists your sign-ins; administrators get those of the team."""
-        return self._client._list(models.ListSignInsResponse, "sign_ins", "/agent/sign-ins", options=options)
+    def list(
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
+    ) -> AsyncPaginator[models.SignIn, models.ListSignInsResponse]:
+        """Lists your sign-ins; administrators get those of the team.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListSignInsResponse,
+            "sign_ins",
+            "/agent/sign-ins",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
 
     async def end(self, sign_in_id: str, **options: Unpack[RequestOptions]) -> None:
         """Signs a browser out."""

@@ -37,6 +37,8 @@ class AsyncSkills:
     def list(
         self,
         *,
+        limit: int | Omit = OMIT,
+        cursor: str | Omit = OMIT,
         repo: str | Omit = OMIT,
         refresh: bool | Omit = OMIT,
         sort_by: Literal["name", "last_run"] | Omit = OMIT,
@@ -45,6 +47,8 @@ class AsyncSkills:
         """Lists the skills of the team's repositories, or of the repository `repo`.
 
         Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
             repo: `owner/repo`: only the skills of this repository. Default: the skills of all environments of
                 the team.
             refresh: `true`: read the repositories now. Default: a copy that is at most one minute old.
@@ -54,6 +58,6 @@ class AsyncSkills:
             models.ListAgentsResponse,
             "agents",
             "/agent",
-            query={"repo": repo, "refresh": refresh, "sort_by": sort_by},
+            query={"limit": limit, "cursor": cursor, "repo": repo, "refresh": refresh, "sort_by": sort_by},
             options=options,
         )

@@ -35,16 +35,31 @@ class AsyncThreads:
         return AsyncThreadsWithStreamingResponse(self)
 
     def list(
-        self, *, run_id: str | Omit = OMIT, **options: Unpack[RequestOptions]
+        self,
+        *,
+        limit: int | Omit = OMIT,
+        cursor: str | Omit = OMIT,
+        run_id: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
     ) -> AsyncPaginator[models.Thread, models.ListThreadsResponse]:
         """Lists the threads of a run.
 
         Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
             run_id: The run whose threads are listed.
         """
         return self._client._list(
-            models.ListThreadsResponse, "threads", "/agent/threads", query={"run_id": run_id}, options=options
+            models.ListThreadsResponse,
+            "threads",
+            "/agent/threads",
+            query={"limit": limit, "cursor": cursor, "run_id": run_id},
+            options=options,
         )
+
+    async def retrieve(self, thread_id: str, **options: Unpack[RequestOptions]) -> models.Thread:
+        """Gets a thread."""
+        return await self._client._request(models.Thread, "GET", path("/agent/threads/{}", thread_id), options=options)
 
     async def update(
         self, thread_id: str, *, verbosity: Literal["normal", "quiet"], **options: Unpack[RequestOptions]

@@ -39,3 +39,7 @@ class AsyncWorkers:
         return self._client._list(
             models.ListWorkersResponse, "workers", "/agent/connected-self-hosted-workers", options=options
         )
+
+    async def egress_ranges(self, **options: Unpack[RequestOptions]) -> models.EgressRanges:
+        """Gets the networks from which agents connect to other servers, as the operator states them."""
+        return await self._client._request(models.EgressRanges, "GET", "/networking/egress-ranges", options=options)

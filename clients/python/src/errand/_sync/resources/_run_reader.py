@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import httpx
@@ -10,12 +11,19 @@ from typing_extensions import Unpack
 
 from ... import models
 from ..._request import OMIT, Omit, RequestOptions, path
+from ...errors import APIConnectionError, InternalServerError, RateLimitError
 from ..events import EventReader, StreamOptions
 from ..run_stream import RunStream
 from .events import STREAMED
 
 if TYPE_CHECKING:
     from ..api_client import ApiClient
+
+#: The longest that a server waits.
+WAIT_SECONDS = 50
+WAIT_TIMEOUT = 60.0
+#: A server that answers earlier about a run that works has not waited.
+WAITED = 1.0
 
 ENDED = frozenset({"SUCCEEDED", "FAILED", "ERROR", "CANCELLED"})
 
@@ -25,9 +33,28 @@ class RunReader:
 
     _client: ApiClient
 
-    def retrieve(self, run_id: str, **options: Unpack[RequestOptions]) -> models.RunItem:
-        """Gets a run."""
-        return self._client._request(models.RunItem, "GET", path("/agent/runs/{}", run_id), options=options)
+    def retrieve(
+        self,
+        run_id: str,
+        *,
+        wait: int | Omit = OMIT,
+        fields: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> models.RunItem:
+        """Gets a run.
+
+        Args:
+            wait: The response comes when the run has ended or is BLOCKED, after this many seconds at the latest (at
+                most 50). The request counts as an open stream meanwhile.
+            fields: Only these members of a run, separated by commas. Without it, all that the run has.
+        """
+        return self._client._request(
+            models.RunItem,
+            "GET",
+            path("/agent/runs/{}", run_id),
+            query={"wait": wait, "fields": fields},
+            options=options,
+        )
 
     def stored_events(
         self,
@@ -84,6 +111,12 @@ class RunReader:
         """Gets the main events of the run, in the format of other clients of this API."""
         return self._client._request(
             models.RunTimeline, "GET", path("/agent/runs/{}/timeline", run_id), options=options
+        )
+
+    def harness_usage(self, run_id: str, **options: Unpack[RequestOptions]) -> models.HarnessUsage:
+        """Gets the tokens that Claude Code or Codex reported, in the format of other clients of this API."""
+        return self._client._request(
+            models.HarnessUsage, "GET", path("/agent/runs/{}/harness-usage", run_id), options=options
         )
 
     def changes(self, run_id: str, **options: Unpack[RequestOptions]) -> models.RunChanges:
@@ -153,8 +186,9 @@ class RunReader:
     def wait_for_completion(
         self, run_id: str, *, until_blocked: bool = False, **options: Unpack[StreamOptions]
     ) -> models.RunItem:
-        """Waits until the run has ended, and returns it. It follows the events of the run, so the result comes at once.
-        With `max_wait`, it waits at most so many seconds, and then raises `APITimeoutError`.
+        """Waits until the run has ended, and returns it. The server answers as soon as it has. With a server that cannot
+        wait, and while the run is BLOCKED, this follows the events of the run. With `max_wait`, it waits at most so many
+        seconds, and then raises `APITimeoutError`.
 
         Args:
             until_blocked: Whether the wait also ends when the run is BLOCKED, because it waits for a person.
@@ -162,13 +196,28 @@ class RunReader:
         # Read first, so that no change between the two requests is missed.
         last = self.stored_events(run_id, tail=1)
         ends = ENDED | {"BLOCKED"} if until_blocked else ENDED
-        run = self.retrieve(run_id)
-        if run.state in ends:
+        # A time of the caller may end before that of the server.
+        run = self._waited(run_id, ends) if "max_wait" not in options else self.retrieve(run_id)
+        if run is not None and run.state in ends:
             return run
         for event in self.events(run_id, after=last.next_after, **options):
             if isinstance(event, models.RunStateEvent) and event.to in ends:
                 break
         return self.retrieve(run_id)
+
+    def _waited(self, run_id: str, ends: frozenset[str]) -> models.RunItem | None:
+        """Asks the server to wait. None: it does not, or not for this, or it cannot be reached now."""
+        while True:
+            began = monotonic()
+            try:
+                run = self.retrieve(run_id, wait=WAIT_SECONDS, timeout=WAIT_TIMEOUT, total_timeout=None, max_retries=0)
+            except (APIConnectionError, InternalServerError, RateLimitError):
+                # The stream of events is opened again and again after such errors.
+                return None
+            if run.state in ends:
+                return run
+            if run.state == "BLOCKED" or monotonic() - began < WAITED:
+                return None
 
     @contextmanager
     def transcript(self, run_id: str, **options: Unpack[RequestOptions]) -> Iterator[httpx.Response]:

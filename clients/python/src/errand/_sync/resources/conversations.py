@@ -1,11 +1,14 @@
 # Written by scripts/clients.py. Do not edit.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal
 
+import httpx
 from typing_extensions import Unpack
 
-from ... import models
+from ... import models, params
 from ..._request import OMIT, Omit, RequestOptions, path
 
 if TYPE_CHECKING:
@@ -55,6 +58,74 @@ class Conversations:
             query={"limit": limit, "before": before},
             options=options,
         )
+
+    def follow_up(
+        self,
+        conversation_id: str,
+        *,
+        message: str | Omit = OMIT,
+        attachments: Sequence[params.FollowupAttachment] | Omit = OMIT,
+        images: Sequence[params.RunFollowupRequestImage] | Omit = OMIT,
+        mode: Literal["normal", "plan", "orchestrate"] | Omit = OMIT,
+        delivery: Literal["queue", "interrupt", "steer"] | Omit = OMIT,
+        visibility: Literal["thread", "private"] | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> models.ConversationFollowupResponse:
+        """Sends a message to the newest run of a conversation.
+
+        Args:
+            message: The text of the follow-up. It may be empty if there are files.
+            attachments: Files that belong to the message, at most 25.
+            images: Images that belong to the message, for agents that accept images.
+            mode: The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work.
+                The agent's own mode of that name is used if it has one; otherwise the mode is described in
+                the prompt. Default: `normal`.
+            delivery: queue (default): the next turn processes it. interrupt: it stops the current turn. steer: it
+                is added to the current turn if the agent supports that, otherwise it is queued; no agent of
+                this version supports it.
+            visibility: thread (default): it is posted to the threads of the run. private: neither it nor the answer
+                of a turn with only private follow-ups is posted. The run's state and the agent's questions
+                are still posted.
+        """
+        return self._client._request(
+            models.ConversationFollowupResponse,
+            "POST",
+            path("/agent/conversations/{}/followups", conversation_id),
+            body={
+                "message": message,
+                "attachments": attachments,
+                "images": images,
+                "mode": mode,
+                "delivery": delivery,
+                "visibility": visibility,
+            },
+            options=options,
+        )
+
+    def interrupt(self, conversation_id: str, **options: Unpack[RequestOptions]) -> models.ConversationInterrupted:
+        """Ends the current turn of the newest run of a conversation, but not the run."""
+        return self._client._request(
+            models.ConversationInterrupted,
+            "POST",
+            path("/agent/conversations/{}/interrupt", conversation_id),
+            options=options,
+        )
+
+    @contextmanager
+    def transcript(self, conversation_id: str, **options: Unpack[RequestOptions]) -> Iterator[httpx.Response]:
+        """Downloads the event log of the newest run: one JSON object per line. The body has not been read."""
+        address = path("/agent/conversations/{}/transcript", conversation_id)
+        with self._client._open(address, options=options) as response:
+            yield response
+
+    @contextmanager
+    def screenshot(
+        self, conversation_id: str, artifact_uid: str, **options: Unpack[RequestOptions]
+    ) -> Iterator[httpx.Response]:
+        """Downloads a picture of a conversation. The body has not been read."""
+        address = path("/agent/conversations/{}/screenshots/{}/download", conversation_id, artifact_uid)
+        with self._client._open(address, options=options) as response:
+            yield response
 
     def session(self, conversation_id: str, **options: Unpack[RequestOptions]) -> models.ConversationRedirect:
         """Gets the session of the newest run of a conversation."""

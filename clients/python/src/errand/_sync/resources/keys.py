@@ -98,15 +98,26 @@ class Keys:
         return self._client._request(models.ApiKey, "GET", path("/agent/keys/{}", key_id), options=options)
 
     def list(
-        self, *, principal: str | Omit = OMIT, **options: Unpack[RequestOptions]
+        self,
+        *,
+        limit: int | Omit = OMIT,
+        cursor: str | Omit = OMIT,
+        principal: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
     ) -> Paginator[models.ApiKey, models.ListKeysResponse]:
         """Lists your keys, or those of another principal.
 
         Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
             principal: Only the keys of the principal with this uid.
         """
         return self._client._list(
-            models.ListKeysResponse, "keys", "/agent/keys", query={"principal": principal}, options=options
+            models.ListKeysResponse,
+            "keys",
+            "/agent/keys",
+            query={"limit": limit, "cursor": cursor, "principal": principal},
+            options=options,
         )
 
     def update(

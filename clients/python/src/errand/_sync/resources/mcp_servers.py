@@ -65,9 +65,22 @@ class McpServers:
             models.McpServer, "GET", path("/agent/mcp-servers/{}", server_uid), options=options
         )
 
-    def list(self, **options: Unpack[RequestOptions]) -> Paginator[models.McpServer, models.ListMcpServersResponse]:
-        """Lists the MCP servers of the team."""
-        return self._client._list(models.ListMcpServersResponse, "mcp_servers", "/agent/mcp-servers", options=options)
+    def list(
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
+    ) -> Paginator[models.McpServer, models.ListMcpServersResponse]:
+        """Lists the MCP servers of the team.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListMcpServersResponse,
+            "mcp_servers",
+            "/agent/mcp-servers",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
 
     def replace(
         self,

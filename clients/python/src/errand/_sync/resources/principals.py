@@ -77,9 +77,22 @@ class Principals:
             models.Principal, "GET", path("/agent/principals/{}", principal_uid), options=options
         )
 
-    def list(self, **options: Unpack[RequestOptions]) -> Paginator[models.Principal, models.ListPrincipalsResponse]:
-        """Lists the principals of the team."""
-        return self._client._list(models.ListPrincipalsResponse, "principals", "/agent/principals", options=options)
+    def list(
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
+    ) -> Paginator[models.Principal, models.ListPrincipalsResponse]:
+        """Lists the principals of the team.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListPrincipalsResponse,
+            "principals",
+            "/agent/principals",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
 
     def update(
         self,

@@ -63,9 +63,22 @@ class Secrets:
             models.Secret, "GET", path("/agent/secrets/{}", name), query={"team": team}, options=options
         )
 
-    def list(self, **options: Unpack[RequestOptions]) -> Paginator[models.Secret, models.ListSecretsResponse]:
-        """Lists the team's secrets and your own, without their values."""
-        return self._client._list(models.ListSecretsResponse, "secrets", "/agent/secrets", options=options)
+    def list(
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
+    ) -> Paginator[models.Secret, models.ListSecretsResponse]:
+        """Lists the team's secrets and your own, without their values.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListSecretsResponse,
+            "secrets",
+            "/agent/secrets",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
 
     def delete(self, name: str, *, team: bool | Omit = OMIT, **options: Unpack[RequestOptions]) -> models.Success:
         """Deletes a secret. Agents that are working keep it until they end.

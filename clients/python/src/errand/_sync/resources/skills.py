@@ -38,6 +38,8 @@ class Skills:
     def list(
         self,
         *,
+        limit: int | Omit = OMIT,
+        cursor: str | Omit = OMIT,
         repo: str | Omit = OMIT,
         refresh: bool | Omit = OMIT,
         sort_by: Literal["name", "last_run"] | Omit = OMIT,
@@ -46,6 +48,8 @@ class Skills:
         """Lists the skills of the team's repositories, or of the repository `repo`.
 
         Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
             repo: `owner/repo`: only the skills of this repository. Default: the skills of all environments of
                 the team.
             refresh: `true`: read the repositories now. Default: a copy that is at most one minute old.
@@ -55,6 +59,6 @@ class Skills:
             models.ListAgentsResponse,
             "agents",
             "/agent",
-            query={"repo": repo, "refresh": refresh, "sort_by": sort_by},
+            query={"limit": limit, "cursor": cursor, "repo": repo, "refresh": refresh, "sort_by": sort_by},
             options=options,
         )

@@ -47,9 +47,18 @@ class Teams:
         """Gets a team."""
         return self._client._request(models.Team, "GET", path("/agent/teams/{}", team_uid), options=options)
 
-    def list(self, **options: Unpack[RequestOptions]) -> Paginator[models.Team, models.ListTeamsResponse]:
-        """Lists your team; operators get all teams."""
-        return self._client._list(models.ListTeamsResponse, "teams", "/agent/teams", options=options)
+    def list(
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
+    ) -> Paginator[models.Team, models.ListTeamsResponse]:
+        """Lists your team; operators get all teams.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListTeamsResponse, "teams", "/agent/teams", query={"limit": limit, "cursor": cursor}, options=options
+        )
 
     def update(
         self,

@@ -84,9 +84,22 @@ class Webhooks:
         """Gets a webhook."""
         return self._client._request(models.Webhook, "GET", path("/agent/webhooks/{}", webhook_id), options=options)
 
-    def list(self, **options: Unpack[RequestOptions]) -> Paginator[models.Webhook, models.ListWebhooksResponse]:
-        """Lists the webhooks of the team."""
-        return self._client._list(models.ListWebhooksResponse, "webhooks", "/agent/webhooks", options=options)
+    def list(
+        self, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
+    ) -> Paginator[models.Webhook, models.ListWebhooksResponse]:
+        """Lists the webhooks of the team.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListWebhooksResponse,
+            "webhooks",
+            "/agent/webhooks",
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
 
     def update(
         self,

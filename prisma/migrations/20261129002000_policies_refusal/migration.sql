@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "policies" ADD COLUMN "refusal" TEXT;

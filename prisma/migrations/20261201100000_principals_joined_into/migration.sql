@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "principals" ADD COLUMN "joined_into" UUID;

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "follow_ups" ADD COLUMN "actor" JSONB;
