@@ -161,8 +161,8 @@ export function describeHostileAgent(
 
     test("a hostile agent fills its processes and no others, and is ended as a whole", async () => {
       const seconds = uniqueSeconds();
-      // The first shell waits and starts nothing more: its own failure to fork would end the sandbox.
-      const bomb = narrow.shell(`bomb() { sleep ${seconds} & bomb | bomb & }; bomb; wait`);
+      // The first shell forks once and becomes a program that stays: a failure of its own to fork would end the sandbox.
+      const bomb = narrow.shell(`bomb() { sleep ${seconds} & bomb | bomb & }; bomb & exec sleep ${seconds}`);
       bomb.stdout.resume();
       const complaints = text(bomb.stderr);
       // It is given little of the processors, on which others may be at work.
