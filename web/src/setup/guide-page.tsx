@@ -22,10 +22,17 @@ type Way = InstallationGuide["ways"][number];
 type GuideStep = Way["steps"][number];
 type GuideLink = NonNullable<GuideStep["links"]>[number];
 
+/** The server starts again when a setting was stored or removed, and no event says when it is done. */
+const GUIDES_INTERVAL_MS = 5_000;
+
 /** `/setup/{adapter}`: the steps that connect a platform, and whether the connection works. */
 export function GuidePage({ adapter }: { readonly adapter: string }) {
   const { data: whoami } = useQuery(whoamiQuery);
-  const guides = useQuery({ ...guidesQuery, enabled: whoami?.is_operator === true });
+  const guides = useQuery({
+    ...guidesQuery,
+    enabled: whoami?.is_operator === true,
+    refetchInterval: GUIDES_INTERVAL_MS,
+  });
   const guide = guides.data?.guides.find((each) => each.adapter === adapter);
   if (guides.data !== undefined && guide === undefined) {
     return <NotFound />;
