@@ -70,7 +70,8 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   const worker = `${hostname()}:${process.pid}:${randomBytes(3).toString("hex")}`;
   const { dataDir, gitUrl: baseUrl } = config;
   const { authorize, committerOf } = deps;
-  const clones = new RepositoryClones({ dataDir, baseUrl, authorize, committerOf, log });
+  const limits = { silenceMs: config.gitWaitMinutes * MINUTE_MS };
+  const clones = new RepositoryClones({ dataDir, baseUrl, authorize, committerOf, log, limits });
   const disk = deps.disk === undefined ? {} : { disk: deps.disk };
   const maxBytes = config.work.workspaceGib * GIBIBYTE;
   const quota = await findProjectQuota({ dataDir, maxBytes, log });

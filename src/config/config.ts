@@ -99,6 +99,7 @@ export const variables = z.object({
   ERRAND_WORKER_HOST: z.string().max(100, "must have at most 100 characters").optional(),
   ERRAND_EGRESS_RANGES: networks,
   ERRAND_GIT_URL: gitUrl.default("https://github.com"),
+  ERRAND_GIT_WAIT_MINUTES: wholeNumber(1, 120).default(5),
   ERRAND_SETUP_MINUTES: wholeNumber(1, 1_440).default(10),
   ERRAND_WEBHOOK_ALLOW: allowList,
   ERRAND_AGENT_ALLOW: allowList,
@@ -153,6 +154,8 @@ export interface Config {
   readonly gitUrl: string;
   /** The API with which pull requests are opened by a token of the team. */
   readonly pullRequestApiUrl: string;
+  /** How long a git host may send nothing while it prepares a repository. */
+  readonly gitWaitMinutes: number;
   /** How long a setup command of an environment may take; all of one environment may take three times as long. */
   readonly setupMinutes: number;
   readonly backgroundMs: number;
@@ -268,6 +271,7 @@ function configOf(values: Variables, env: Env): Omit<Config, OfAdapters | "notes
     egressRanges: values.ERRAND_EGRESS_RANGES,
     gitUrl: values.ERRAND_GIT_URL,
     pullRequestApiUrl: pullRequestApiUrlOf(env, values.ERRAND_GIT_URL),
+    gitWaitMinutes: values.ERRAND_GIT_WAIT_MINUTES,
     setupMinutes: values.ERRAND_SETUP_MINUTES,
     backgroundMs: values.ERRAND_BACKGROUND_SECONDS * 1_000,
     webhookAllow: values.ERRAND_WEBHOOK_ALLOW,

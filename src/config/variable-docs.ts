@@ -111,6 +111,12 @@ const ownVariableDocs = {
     description:
       "The address of the Git host. A repository is at `<address>/<owner>/<name>.git`. The protocol is https, http or file.",
   },
+  ERRAND_GIT_WAIT_MINUTES: {
+    group: "Limits",
+    default: "5",
+    description:
+      "How long the Git host may send nothing while it prepares a repository for a run. The log of the run shows the progress.",
+  },
   ERRAND_SETUP_MINUTES: {
     group: "Limits",
     default: "10",

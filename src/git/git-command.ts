@@ -1,4 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { startProgram } from "../child-process/start-program.ts";
 import { defined } from "../core/basics/defined.ts";
@@ -16,6 +17,8 @@ export interface GitCall {
   readonly maxOutputBytes: number;
   /** The largest file that git may write, such as a pack. Git itself has no limit on what it fetches. */
   readonly maxFileBytes?: number;
+  /** Called with each line of git's progress, which is then no part of its output. Git must be told to report it. */
+  readonly onProgress?: (line: string) => void;
   /** Ends git and all its child processes. */
   readonly signal: AbortSignal;
 }
@@ -112,14 +115,19 @@ const SAFE_SETTINGS = {
   "http.lowSpeedTime": "30",
 } as const;
 
-async function outcome(child: Child, { input, maxOutputBytes, signal }: GitCall): Promise<Buffer> {
+async function outcome(
+  child: Child,
+  { input, maxOutputBytes, onProgress, signal }: GitCall,
+): Promise<Buffer> {
   const exit = exitOf(child);
   // Git may end before it has read everything.
   child.stdin.on("error", () => undefined);
   child.stdin.end(input);
   const [output, errorText, code] = await Promise.all([
     collect(child, maxOutputBytes),
-    text(child.stderr).then((said) => said.slice(-STDERR_CHARS).trim()),
+    (onProgress === undefined ? text(child.stderr) : withoutProgress(child.stderr, onProgress)).then((said) =>
+      said.slice(-STDERR_CHARS).trim(),
+    ),
     exit,
   ]);
   if (signal.aborted) {
@@ -150,6 +158,27 @@ function exitOf(child: Child): Promise<number | undefined> {
     child.once("error", () => resolve(undefined));
     child.once("exit", (code) => resolve(code ?? -1));
   });
+}
+
+/** Git's progress and that of the host, each with its share or count. */
+const PROGRESS = /^(?:remote: )?[A-Z][a-z]+ [a-z]+: +\d+/;
+
+async function withoutProgress(stderr: Readable, onProgress: (line: string) => void): Promise<string> {
+  let said = "";
+  let rest = "";
+  for await (const chunk of stderr.setEncoding("utf8") as AsyncIterable<string>) {
+    // Git writes its progress into one line, again and again.
+    const lines = (rest + chunk).split(/\r|\n/);
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      if (PROGRESS.test(line)) {
+        onProgress(line.trimEnd());
+      } else {
+        said = `${said}${line}\n`.slice(-STDERR_CHARS);
+      }
+    }
+  }
+  return said + rest;
 }
 
 /** Undefined: the output exceeded the limit. */

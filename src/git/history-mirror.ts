@@ -1,9 +1,9 @@
 import { mkdir, readdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { GitFailure, git } from "./git-command.ts";
-import { type Transport, transportSettings } from "./transport-settings.ts";
+import { type FetchPatience, type Transport, transportSettings } from "./transport-settings.ts";
 
-export interface HistoryFetch extends Transport {
+export interface HistoryFetch extends Transport, FetchPatience {
   readonly commit: string;
   /** Fetched as well, if it exists. */
   readonly branch?: string;
@@ -15,7 +15,7 @@ export interface HistoryFetch extends Transport {
 /** A ref of the mirror itself: the commit that was requested last. */
 export const WANTED = "refs/errand/wanted";
 
-const FETCH = ["fetch", "--quiet", "--no-write-fetch-head", "--no-recurse-submodules"];
+const FETCH = ["fetch", "--progress", "--no-write-fetch-head", "--no-recurse-submodules"];
 const OUTPUT_BYTES = 4_096;
 const LOOK_MS = 10_000;
 const LEFT_BY_KILLED = /^tmp_|\.lock$/;
@@ -54,15 +54,21 @@ export class HistoryMirror {
     commit,
     isShallow,
     maxPackBytes,
+    onProgress,
     signal,
+    silenceMs,
     ...transport
   }: HistoryFetch): Promise<void> {
     await this.#make();
     const along = branch === undefined ? [] : [`+refs/heads/${branch}:refs/heads/${branch}`];
     const depth = isShallow ? ["--depth=1"] : [];
     const args = [...FETCH, ...depth, "--", transport.url, `+${commit}:${WANTED}`, ...along];
-    const config = transportSettings(transport);
-    await this.#git(args, { maxOutputBytes: OUTPUT_BYTES, maxFileBytes: maxPackBytes, config, signal });
+    const config = {
+      ...transportSettings(transport),
+      "http.lowSpeedTime": String(Math.ceil(silenceMs / 1_000)),
+    };
+    const limits = { maxOutputBytes: OUTPUT_BYTES, maxFileBytes: maxPackBytes };
+    await this.#git(args, { ...limits, config, signal, onProgress });
   }
 
   async want(commit: string): Promise<void> {

@@ -10,6 +10,7 @@ import {
   type TeamRepository,
 } from "../core/model/repositories/repository-name.ts";
 import type { Committer } from "../core/ports/repository-access.ts";
+import { FetchProgress } from "./fetch-progress.ts";
 import { GitFailure } from "./git-command.ts";
 import { cloneError, unclonable } from "./git-error.ts";
 import type { HistoryMirror } from "./history-mirror.ts";
@@ -31,8 +32,12 @@ export interface CloneOptions extends Omit<MirrorOptions, "limits" | "clock"> {
 export interface CloneLimits {
   /** The largest history. A repository with more is cloned without history. */
   readonly maxPackBytes: number;
-  /** The longest time of one connection to the host. */
+  /** The longest time of one connection to the host, without `silenceMs`. */
   readonly fetchMs: number;
+  /** How long the host may send nothing while it prepares a repository. */
+  readonly silenceMs: number;
+  /** How often the progress of a fetch is reported. */
+  readonly progressMs: number;
   readonly maxMirrors: number;
 }
 
@@ -49,6 +54,8 @@ export interface CloneRequest {
   readonly found: FoundCommit;
   /** Created by the clone. */
   readonly directory: string;
+  /** Called from time to time while the host sends the repository. */
+  readonly onProgress?: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -62,7 +69,13 @@ export interface Clone {
 const KINDS = ["full", "shallow"] as const;
 type Kind = (typeof KINDS)[number];
 
-const DEFAULT_LIMITS: CloneLimits = { maxPackBytes: 2 * 2 ** 30, fetchMs: 600_000, maxMirrors: 30 };
+const DEFAULT_LIMITS: CloneLimits = {
+  maxPackBytes: 2 * 2 ** 30,
+  fetchMs: 600_000,
+  silenceMs: 300_000,
+  progressMs: 10_000,
+  maxMirrors: 30,
+};
 const FETCHES_PER_TEAM = 4;
 const GONE = /couldn't find remote ref|no such remote ref/i;
 
@@ -205,14 +218,20 @@ export class RepositoryClones {
   async #fetch(
     mirror: HistoryMirror,
     kind: Kind,
-    { found: { commit }, repository, signal }: CloneRequest,
+    { found: { commit }, onProgress = () => undefined, repository, signal }: CloneRequest,
     branch: string | undefined,
   ): Promise<void> {
     const wanted = { commit, isShallow: kind === "shallow", ...defined({ branch }) };
-    const { maxPackBytes } = this.#limits;
-    await this.#talk(repository, signal, (transport, limited) =>
-      mirror.fetch({ ...transport, ...wanted, maxPackBytes, signal: limited }),
-    );
+    const { maxPackBytes, progressMs, silenceMs } = this.#limits;
+    await this.#talk(repository, signal, async (transport, limited) => {
+      const progress = new FetchProgress(onProgress, progressMs);
+      try {
+        const patience = { silenceMs, onProgress: progress.note };
+        await mirror.fetch({ ...transport, ...wanted, ...patience, maxPackBytes, signal: limited });
+      } finally {
+        progress.end();
+      }
+    });
   }
 
   async #make(mirror: HistoryMirror, found: FoundCommit, request: CloneRequest): Promise<void> {
@@ -255,7 +274,8 @@ export class RepositoryClones {
   }
 
   #limited(signal: AbortSignal): AbortSignal {
-    return AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(this.#limits.fetchMs)]);
+    const { fetchMs, silenceMs } = this.#limits;
+    return AbortSignal.any([signal, this.#closing.signal, AbortSignal.timeout(fetchMs + silenceMs)]);
   }
 
   /**

@@ -1,3 +1,10 @@
+/** How a host is talked to while it sends a repository. */
+export interface FetchPatience {
+  /** How long the host may send nothing, for example while it prepares the pack. */
+  readonly silenceMs: number;
+  readonly onProgress: (line: string) => void;
+}
+
 export interface Transport {
   readonly url: string;
   /** The value of the `Authorization` header. */

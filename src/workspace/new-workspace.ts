@@ -257,6 +257,7 @@ export class NewWorkspace {
       repository: { teamId, withoutTeamToken, owner: found.owner, name: found.name },
       found,
       directory: join(run.directory, folder),
+      onProgress: (line) => step.say(`\n${line}`),
       signal,
     });
     endWith(step, isShallow ? ", without its history, which is too large" : "");

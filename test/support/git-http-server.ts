@@ -22,7 +22,7 @@ export class GitHttpServer {
   /** The present names of renamed repositories, by their former names, at which the server redirects. */
   readonly renames = new Map<string, string>();
   /** Answers instead of git, where it returns true. */
-  intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
+  intercept: (request: IncomingMessage, response: ServerResponse, serve: () => void) => boolean = () => false;
   readonly #server: Server;
   readonly #root: string;
 
@@ -55,9 +55,14 @@ export class GitHttpServer {
     const { method = "", url = "" } = request;
     const { authorization } = request.headers;
     this.requests.push({ method, url, authorization });
-    if (this.intercept(request, response)) {
-      return;
+    if (!this.intercept(request, response, () => this.#serve(request, response))) {
+      this.#serve(request, response);
     }
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    const { url = "" } = request;
+    const { authorization } = request.headers;
     const [, repository = "", rest = ""] = /^\/(.+)\.git(\/.*)$/.exec(url) ?? [];
     const present = this.renames.get(repository);
     if (present !== undefined) {

@@ -14,6 +14,7 @@ import {
   utimes,
   writeFile,
 } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -87,6 +88,8 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
 
   /** Git requests packs by POST. */
   const countPackRequests = () => server.requests.filter(({ url }) => url.includes("git-upload-pack")).length;
+  const isPackRequest = ({ method, url = "" }: IncomingMessage) =>
+    method === "POST" && url.includes("git-upload-pack");
   const fileOf = (directory: string) => readFile(join(directory, "file.txt"), "utf8");
 
   test("a renamed repository is cloned from where its host redirects, with the key for that address", async () => {
@@ -190,6 +193,78 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
       code: "environment_setup_failed",
       retryable: true,
       message: "The repository acme/tools could not be fetched: the git host cannot be reached.",
+    });
+  });
+
+  test("a host may be silent while it prepares a repository, and the wait is reported", async () => {
+    await repositories.commit("acme/slow", { "file.txt": "late" });
+    const clones = open({ silenceMs: 60_000, progressMs: 20 });
+    const repository = aRepository("slow");
+    const found = await clones.find(repository, undefined, never);
+    const lines: string[] = [];
+    let serveHeld: (() => void) | undefined;
+    server.intercept = (request, _response, serve) => {
+      serveHeld = serve;
+      return isPackRequest(request);
+    };
+    const directory = join(root, "slow");
+
+    const cloning = clones.clone({
+      repository,
+      found,
+      directory,
+      signal: never,
+      onProgress: (line) => void lines.push(line),
+    });
+    await waitFor(() => lines.length > 2 && serveHeld !== undefined, { what: "progress" });
+    server.intercept = () => false;
+    serveHeld?.();
+    await cloning;
+
+    expect(lines[0]).toMatch(/^The git host has sent nothing for \d+ s\.$/);
+    expect(await fileOf(directory)).toBe("late");
+  });
+
+  test("the progress of git is reported and is no part of its errors", async () => {
+    await repositories.commit("acme/progress", { "file.txt": "x" });
+    const clones = open({ progressMs: 20 });
+    const repository = aRepository("progress");
+    const found = await clones.find(repository, undefined, never);
+    const lines: string[] = [];
+    server.intercept = (request, response) => {
+      if (!isPackRequest(request)) {
+        return false;
+      }
+      response.writeHead(200, { "content-type": "application/x-git-upload-pack-result" });
+      response.write(band("packfile\n") + band("\x02Counting objects:  40% (4/10)\r"));
+      void waitFor(() => lines.some((line) => line.startsWith("remote")), { what: "progress" }).then(() =>
+        response.end(band("\x03The disk is full.\n")),
+      );
+      return true;
+    };
+    const clone = { repository, found, directory: join(root, "progress"), signal: never };
+
+    const failed = clones.clone({ ...clone, onProgress: (line) => void lines.push(line) });
+
+    const error = await failed.catch((thrown) => thrown);
+    expect(lines.find((line) => line.startsWith("remote"))).toBe("remote: Counting objects:  40% (4/10)");
+    expect(error.cause.message).toContain("The disk is full.");
+    expect(error.cause.message).not.toContain("Counting");
+  });
+
+  test("a host that is silent for too long fails the clone, which can be tried again", async () => {
+    await repositories.commit("acme/silent", { "file.txt": "never" });
+    const clones = open({ silenceMs: 1_000 });
+    const repository = aRepository("silent");
+    const found = await clones.find(repository, undefined, never);
+    server.intercept = isPackRequest;
+
+    const cloning = clones.clone({ repository, found, directory: join(root, "silent"), signal: never });
+
+    await expect(cloning).rejects.toMatchObject({
+      code: "environment_setup_failed",
+      retryable: true,
+      message: "The repository acme/silent could not be fetched: the git host did not answer in time.",
     });
   });
 
@@ -574,3 +649,8 @@ describe.skipIf(skipped !== undefined)(`clones of repositories${skipped ? ` (${s
     expect(await fileOf((await cloneOf(clones, "a")).directory)).toBe("a");
   });
 });
+
+/** A line of git's protocol. */
+function band(content: string): string {
+  return `${(content.length + 4).toString(16).padStart(4, "0")}${content}`;
+}

@@ -75,6 +75,7 @@ const ILLEGAL: Readonly<Record<string, readonly string[]>> = {
   ERRAND_TLS_CERT: [],
   ERRAND_TLS_KEY: [],
   ERRAND_GIT_URL: ADDRESSES,
+  ERRAND_GIT_WAIT_MINUTES: NUMBERS,
   ERRAND_WEBHOOK_ALLOW: [
     "10.0.0.256",
     "10.0.0.0/33",
