@@ -218,7 +218,12 @@ export class CoreHarness {
     isPrivate = false,
   ): Promise<void> {
     const viewer = await this.person();
-    await this.runs.followUp(id, viewer, { message, delivery, authorId: viewer.id, private: isPrivate });
+    await this.runs.followUps.send(id, viewer, {
+      message,
+      delivery,
+      authorId: viewer.id,
+      private: isPrivate,
+    });
     await quiet();
   }
 

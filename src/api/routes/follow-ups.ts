@@ -123,7 +123,7 @@ function sendRoute(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginA
       await deps.runs.get({ id }, viewer);
     }
     const input = { ...inputOf(body, viewer), files: await storeInputFiles(deps.blobs, files) };
-    return (extras: TransactionExtras) => deps.runs.followUp(id, viewer, input, extras);
+    return (extras: TransactionExtras) => deps.runs.followUps.send(id, viewer, input, extras);
   };
   return async (app) => {
     app.post("/agent/runs/:runId/followups", { schema: SEND, config: sending }, async (request, reply) => {
@@ -167,7 +167,7 @@ function listRoute({ principals, runs, sessionSecret }: FollowUpDeps): FastifyPl
       const { cursor, limit } = request.query;
       const after = cursor === undefined ? 0 : Number(cursors.decode(cursor, [id]));
       // One more than the page has, to find out whether there is a next page.
-      const found = await runs.listFollowUps(id, viewerOf(request), { after, limit: limit + 1 });
+      const found = await runs.followUps.list(id, viewerOf(request), { after, limit: limit + 1 });
       const page = found.slice(0, limit);
       const length = page.reduce((sum, { message }) => sum + Buffer.byteLength(message), 0);
       const hasNext = found.length > limit || length >= FOLLOW_UPS_LENGTH_MAX;
@@ -180,7 +180,7 @@ function listRoute({ principals, runs, sessionSecret }: FollowUpDeps): FastifyPl
     });
     const one = { schema: GET, config: { ...reading, edited } };
     app.get("/agent/runs/:runId/followups/:followupId", one, async (request) => {
-      const followUp = await runs.getFollowUp(targetOf(request.params), viewerOf(request));
+      const followUp = await runs.followUps.get(targetOf(request.params), viewerOf(request));
       const authors = await principals.getMany(new Set([followUp.authorId]));
       return runFollowupOf(followUp, authors.get(followUp.authorId));
     });
@@ -204,11 +204,11 @@ function changeRoutes(deps: FollowUpDeps, idempotency: Idempotency): FastifyPlug
         operation: "runs.update-follow-up",
         target: target.followUpId,
         prepare: async () => {
-          const authorId = await deps.runs.authorOfFollowUp(target, viewerOf(request));
+          const authorId = await deps.runs.followUps.authorOf(target, viewerOf(request));
           const author = (await deps.principals.getMany(new Set([authorId]))).get(authorId);
           return {
             perform: (extras) =>
-              deps.runs.rewriteFollowUp(target, viewerOf(request), message, conditional(request, extras)),
+              deps.runs.followUps.rewrite(target, viewerOf(request), message, conditional(request, extras)),
             answer: (result) => runFollowupOf(rewrittenOf(result), author),
           };
         },
@@ -221,7 +221,7 @@ function changeRoutes(deps: FollowUpDeps, idempotency: Idempotency): FastifyPlug
         target: target.followUpId,
         status: 204,
         perform: (extras) =>
-          deps.runs.withdrawFollowUp(target, viewerOf(request), conditional(request, extras)),
+          deps.runs.followUps.withdraw(target, viewerOf(request), conditional(request, extras)),
         // A stored response needs a body, but this one is not sent.
         answer: () => ({}),
       });

@@ -3,20 +3,24 @@ import type { Digest } from "../basics/crypto.ts";
 import type { RunId } from "../basics/ids.ts";
 import type { Log } from "../basics/log.ts";
 import type { Viewer } from "../model/people/principal.ts";
+import { requiredApproval } from "../model/policies/evaluate-policies.ts";
+import { ACTIONS_WITH_WORDS } from "../model/policies/policy.ts";
 import type { RequestOrigin } from "../model/policies/request-origin.ts";
 import { requireVisible } from "../model/policies/visibility.ts";
 import type { Run } from "../model/runs/run.ts";
 import { isEnded } from "../model/runs/states.ts";
+import type { RunKey } from "../ports/stores/run-store.ts";
 import type { Storage } from "../ports/stores/storage.ts";
 import type { ApprovalTools } from "../runs/approval.ts";
 import { updateApproval } from "../runs/decide-approval.ts";
+import { resolveExecuted } from "../runs/executed/resolve-executed.ts";
 import { logRunEnd } from "../runs/log-run-end.ts";
 import type { NoticeWriter } from "../runs/notice-writer.ts";
 import { RunEdit } from "../runs/run-edit.ts";
 import { type PolicyEvaluator, policyEvaluator, type RunRules } from "../team/policies/run-rules.ts";
 
 export interface RunChangerDeps extends RunRules {
-  readonly storage: Pick<Storage, "environments" | "runs">;
+  readonly storage: Pick<Storage, "environments" | "mcpServers" | "runs" | "secrets">;
   readonly clock: Clock;
   readonly writer: NoticeWriter;
   readonly digest: Digest;
@@ -46,6 +50,21 @@ export class RunChanger {
   approvalTools(author?: Viewer): ApprovalTools {
     const authorIds = [author?.id, author?.invitation?.by.id].filter((id) => id !== undefined);
     return { digest: this.#deps.digest, authorIds };
+  }
+
+  /** With what the run would execute now, if the change may ask for an approval. */
+  async approvalToolsFor(id: RunId, viewer: Viewer, evaluate: PolicyEvaluator): Promise<ApprovalTools> {
+    const tools = this.approvalTools(viewer);
+    const run = await this.get({ id }, viewer);
+    const { approval, executes, waitingFollowUp } = run;
+    const mayAsk =
+      (approval ?? executes ?? waitingFollowUp) !== undefined ||
+      ACTIONS_WITH_WORDS.some((action) => requiredApproval(evaluate(action, run)) !== undefined);
+    return mayAsk ? { ...tools, executes: await resolveExecuted(this.#deps.storage, run) } : tools;
+  }
+
+  async get(key: RunKey, viewer: Viewer): Promise<Run> {
+    return requireVisible(await this.#deps.storage.runs.find(key), viewer);
   }
 
   /** Stores the decision in one transaction. The viewer must be allowed to see the run. `decide` may throw. */

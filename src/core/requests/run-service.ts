@@ -1,27 +1,17 @@
 import { defined } from "../basics/defined.ts";
 import { AppError } from "../basics/errors.ts";
-import type { PrincipalId, RunId } from "../basics/ids.ts";
+import type { RunId } from "../basics/ids.ts";
 import { auditContextOf } from "../model/people/audit.ts";
 import type { Viewer } from "../model/people/principal.ts";
-import { requireAllowed, requiredApproval, stricter } from "../model/policies/evaluate-policies.ts";
-import { ACTIONS_WITH_WORDS } from "../model/policies/policy.ts";
+import { requireAllowed } from "../model/policies/evaluate-policies.ts";
 import type { RequestOrigin } from "../model/policies/request-origin.ts";
 import { requireVisible } from "../model/policies/visibility.ts";
 import type { PullRequestStatus } from "../model/repositories/pull-request-status.ts";
 import type { RunEvent, RunEventBody, TurnRating } from "../model/runs/events.ts";
-import type { FollowUp, Run, RunDetails } from "../model/runs/run.ts";
+import type { Run, RunDetails } from "../model/runs/run.ts";
 import type { RunCard } from "../model/threads/notice.ts";
 import { type RunFilters, type RunPage, type RunQuery, similarQuery } from "../ports/stores/run-query.ts";
 import type { RunKey, RunStore } from "../ports/stores/run-store.ts";
-import type { Storage } from "../ports/stores/storage.ts";
-import type { ApprovalTools } from "../runs/approval.ts";
-import {
-  changeNotice,
-  decideRewrite,
-  decideWithdrawal,
-  type FollowUpTarget,
-  followUpNotice,
-} from "../runs/change-follow-up.ts";
 import { decideRequestRewrite, decideRequestWithdrawal, requireAuthor } from "../runs/change-request.ts";
 import {
   type ApprovalDecision,
@@ -30,38 +20,28 @@ import {
   requireOtherAuthor,
 } from "../runs/decide-approval.ts";
 import { decideCancel } from "../runs/decide-cancel.ts";
-import {
-  actionOf,
-  actionOfDelivery,
-  decideFollowUp,
-  decidePermission,
-  type FollowUpEffect,
-  type ReceivedFollowUp,
-  requireAgent,
-  requireOption,
-  withDigests,
-} from "../runs/decide-follow-up.ts";
+import { decidePermission, requireOption } from "../runs/decide-follow-up.ts";
 import { decideInterrupt } from "../runs/decide-interrupt.ts";
-import { resolveExecuted } from "../runs/executed/resolve-executed.ts";
 import { requireRemovable } from "../runs/require-removable.ts";
 import { RunEdit } from "../runs/run-edit.ts";
-import { addExtras, type FollowUpResult, type TransactionExtras } from "../runs/transaction-extras.ts";
-import type { PolicyEvaluator } from "../team/policies/run-rules.ts";
+import { addExtras, type TransactionExtras } from "../runs/transaction-extras.ts";
 import { approvalRights } from "./approval-rights.ts";
 import { type CancelStatus, cancelMany, findExpected } from "./cancel-many.ts";
 import { type DecidersOf, decidersFor, type ListMembers } from "./deciders.ts";
+import { FollowUpService, type FollowUpServiceDeps } from "./follow-up-service.ts";
 import { type NewRun, newRunAggregate } from "./prepare/new-run.ts";
 import type { RunPreparerDeps } from "./prepare/request-steps.ts";
 import { type PreparedRun, RunPreparer } from "./prepare/run-preparer.ts";
-import { OVER_THE_API, RunChanger, type RunChangerDeps } from "./run-changer.ts";
+import { RunChanger, type RunChangerDeps } from "./run-changer.ts";
 
-export interface RunServiceDeps extends RunPreparerDeps, RunChangerDeps {
-  readonly storage: RunPreparerDeps["storage"] & RunChangerDeps["storage"] & Pick<Storage, "followUps">;
+export interface RunServiceDeps extends RunPreparerDeps, RunChangerDeps, FollowUpServiceDeps {
+  readonly storage: RunPreparerDeps["storage"] & RunChangerDeps["storage"] & FollowUpServiceDeps["storage"];
 }
 
 /** Everything that callers can do with runs. The API and the inbox use only this service. */
 export class RunService {
   readonly preparer: RunPreparer;
+  readonly followUps: FollowUpService;
   readonly #changer: RunChanger;
   readonly #deps: RunServiceDeps;
 
@@ -69,6 +49,7 @@ export class RunService {
     this.#deps = deps;
     this.preparer = new RunPreparer(deps);
     this.#changer = new RunChanger(deps);
+    this.followUps = new FollowUpService(deps, this.#changer);
   }
 
   /** The same service inside a transaction of the storage. */
@@ -102,125 +83,6 @@ export class RunService {
     return storage.runs.create(origin, edit.done());
   }
 
-  async followUp(
-    id: RunId,
-    viewer: Viewer,
-    input: ReceivedFollowUp,
-    extras: TransactionExtras = {},
-  ): Promise<FollowUpResult> {
-    const { invitation, onlyRunId } = viewer;
-    if (onlyRunId !== undefined && invitation?.mayFollowUp !== true) {
-      throw new AppError("not_authorized", "This share link is only for viewing.");
-    }
-    let effect: FollowUpEffect = {};
-    const { from = OVER_THE_API } = extras;
-    const followUp = await withDigests(input, this.#deps);
-    const evaluators = [await this.#changer.evaluator(viewer, from)];
-    if (invitation !== undefined) {
-      // A guest may do no more than the creator of the link as an ordinary member.
-      evaluators.push(await this.#changer.evaluator({ ...invitation.by, administrator: false }, from));
-    }
-    const verdictOn: PolicyEvaluator = (action, run) =>
-      evaluators.map((evaluate) => evaluate(action, run)).reduce((one, other) => stricter(one, other));
-    const tools = await this.#approvalTools(id, viewer, verdictOn);
-    const run = await this.#changer.change(id, viewer, (edit) => {
-      if (invitation !== undefined) {
-        edit.attach({ shareLinkId: viewer.id });
-      }
-      requireAgent(edit.run);
-      const verdict = verdictOn(actionOf(edit.run, followUp), edit.run);
-      requireAllowed(verdict);
-      const rules = { ...tools, required: requiredApproval(verdict) };
-      effect = decideFollowUp(edit, { source: from.source, ...followUp }, rules);
-      if (input.private !== true) {
-        edit.notices.postElsewhere(followUpNotice(viewer, input, extras), from.integration);
-      }
-      addExtras(edit, extras, effect);
-    });
-    return { run, ...effect };
-  }
-
-  /** The messages to a run, also withdrawn ones, in order. */
-  async listFollowUps(
-    id: RunId,
-    viewer: Viewer,
-    { after, limit }: { readonly after: number; readonly limit: number },
-  ): Promise<readonly FollowUp[]> {
-    await this.get({ id }, viewer);
-    return this.#deps.storage.followUps.list(id, after, limit);
-  }
-
-  /** Allowed to the author and to administrators, while no turn has taken the follow-up. */
-  async rewriteFollowUp(
-    target: FollowUpTarget,
-    viewer: Viewer,
-    message: string,
-    extras: TransactionExtras = {},
-  ): Promise<FollowUpResult> {
-    await this.authorOfFollowUp(target, viewer);
-    const evaluate = await this.#changer.evaluator(viewer, extras.from);
-    const tools = await this.#approvalTools(target.runId, viewer, evaluate);
-    let effect: Omit<FollowUpResult, "run"> = {};
-    const run = await this.#changer.change(target.runId, viewer, (edit) => {
-      const before = edit.waiting.find(({ id }) => id === target.followUpId);
-      const verdict = evaluate(actionOfDelivery(before?.delivery), edit.run);
-      requireAllowed(verdict);
-      const rewrite = { message, editedBy: viewer.id, required: requiredApproval(verdict) };
-      if (before !== undefined) {
-        extras.checkBefore?.(before);
-      }
-      const followUp = decideRewrite(edit, target.followUpId, rewrite, tools);
-      if (extras.from?.integration === undefined && !followUp.private) {
-        edit.notices.post(changeNotice(viewer, "changed a message that waits", message));
-      }
-      effect = { followUpId: followUp.id, followUp };
-      addExtras(edit, extras, effect);
-    });
-    return { run, ...effect };
-  }
-
-  /** Allowed like `rewriteFollowUp`. The agent never receives the follow-up. */
-  async withdrawFollowUp(
-    target: FollowUpTarget,
-    viewer: Viewer,
-    extras: TransactionExtras = {},
-  ): Promise<FollowUpResult> {
-    await this.authorOfFollowUp(target, viewer);
-    const run = await this.#changer.change(target.runId, viewer, (edit) => {
-      const before = edit.waiting.find(({ id }) => id === target.followUpId);
-      if (before !== undefined) {
-        extras.checkBefore?.(before);
-      }
-      const followUp = decideWithdrawal(edit, target.followUpId, viewer.id);
-      if (extras.from?.integration === undefined && !followUp.private) {
-        edit.notices.post(changeNotice(viewer, "withdrew a message that waited", followUp.message));
-      }
-      addExtras(edit, extras);
-    });
-    return { run };
-  }
-
-  /**
-   * An answer to a question is stored as a follow-up too, but it is no message of its own.
-   */
-  async getFollowUp({ runId, followUpId }: FollowUpTarget, viewer: Viewer): Promise<FollowUp> {
-    await this.get({ id: runId }, viewer);
-    const followUp = await this.#deps.storage.followUps.find(runId, followUpId);
-    if (followUp === undefined || followUp.isAnswer === true) {
-      throw new AppError("resource_not_found", "There is no such follow-up.");
-    }
-    return followUp;
-  }
-
-  /** The author of a follow-up that the viewer may change. */
-  async authorOfFollowUp(target: FollowUpTarget, viewer: Viewer): Promise<PrincipalId> {
-    const followUp = await this.getFollowUp(target, viewer);
-    if (followUp.authorId !== viewer.id && !viewer.administrator) {
-      throw new AppError("not_authorized", "Only its author and administrators may change a follow-up.");
-    }
-    return followUp.authorId;
-  }
-
   cancel(id: RunId, viewer: Viewer, extras: TransactionExtras = {}): Promise<Run> {
     return this.#stopWork(id, viewer, extras, decideCancel);
   }
@@ -252,7 +114,7 @@ export class RunService {
     extras: TransactionExtras = {},
   ): Promise<Run> {
     const evaluate = await this.#changer.evaluator(viewer, extras.from);
-    const tools = await this.#approvalTools(id, viewer, evaluate);
+    const tools = await this.#changer.approvalToolsFor(id, viewer, evaluate);
     return this.#changer.change(id, viewer, (edit) => {
       requireAuthor(edit.run, viewer);
       decideRequestRewrite(edit, prompt, tools);
@@ -362,17 +224,6 @@ export class RunService {
     });
   }
 
-  /** With what the run would execute now, if the change may ask for an approval. */
-  async #approvalTools(id: RunId, viewer: Viewer, evaluate: PolicyEvaluator): Promise<ApprovalTools> {
-    const tools = this.#changer.approvalTools(viewer);
-    const run = await this.get({ id }, viewer);
-    const { approval, executes, waitingFollowUp } = run;
-    const mayAsk =
-      (approval ?? executes ?? waitingFollowUp) !== undefined ||
-      ACTIONS_WITH_WORDS.some((action) => requiredApproval(evaluate(action, run)) !== undefined);
-    return mayAsk ? { ...tools, executes: await resolveExecuted(this.#deps.storage, run) } : tools;
-  }
-
   /** Says who may give the answer or the approval that a run waits for, when the viewer and others act from there. */
   async deciders(viewer: Viewer, from: RequestOrigin, members: ListMembers): Promise<DecidersOf> {
     const { policies, storage } = this.#deps;
@@ -380,7 +231,7 @@ export class RunService {
   }
 
   async get(key: RunKey, viewer: Viewer): Promise<Run> {
-    return requireVisible(await this.#deps.storage.runs.find(key), viewer);
+    return this.#changer.get(key, viewer);
   }
 
   /** When no run has the words of the query, the list has runs with similar words. Later pages continue it. */

@@ -25,7 +25,7 @@ export async function askForPullRequest(
     asksForPullRequest: true,
   } as const;
   try {
-    await deps.runs.followUp(runId, author, input, completing(context, "follow_up"));
+    await deps.runs.followUps.send(runId, author, input, completing(context, "follow_up"));
     return "follow_up";
   } catch (error) {
     return replyWith(error, context, deps);

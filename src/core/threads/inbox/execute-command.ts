@@ -122,7 +122,7 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
     noticesFor: (effect: FollowUpEffect, run: Run) => noticesFor(effect, run, context, deps.runs),
   };
   await invite(context, deps);
-  await deps.runs.followUp(currentRun(context), author, input, extras);
+  await deps.runs.followUps.send(currentRun(context), author, input, extras);
   return "follow_up";
 }
 

@@ -85,7 +85,7 @@ async function rewrite(
   if (followUp !== undefined) {
     const isChange = followUp.message.startsWith(changeText(isRequest, ""));
     const message = isChange ? changeText(isRequest, prompt) : prompt;
-    await runs.rewriteFollowUp({ runId: run.id, followUpId: followUp.id }, author, message, extras);
+    await runs.followUps.rewrite({ runId: run.id, followUpId: followUp.id }, author, message, extras);
   } else if (isRequest) {
     await runs.rewriteRequest(run.id, author, prompt, extras);
   } else {
@@ -107,7 +107,7 @@ async function addChange(
   const { messageRef } = message;
   const { id: threadId } = context.thread;
   const input = { message: changeText(isRequest, text), messageRef, threadId, authorId: author.id };
-  await deps.runs.followUp(run.id, author, input, withNote(context, ADDED, "follow_up"));
+  await deps.runs.followUps.send(run.id, author, input, withNote(context, ADDED, "follow_up"));
   return "follow_up";
 }
 
@@ -211,7 +211,7 @@ async function withdraw(
   { author, effect, extras, runs }: Withdrawal,
 ): Promise<void> {
   if (followUp !== undefined) {
-    await runs.withdrawFollowUp({ runId, followUpId: followUp.id }, author, extras);
+    await runs.followUps.withdraw({ runId, followUpId: followUp.id }, author, extras);
   } else if (effect.isRequest) {
     await runs.withdrawRequest(runId, author, extras);
   } else {

@@ -144,7 +144,9 @@ export class LifeHarness {
     this.#edits += 1;
     const target = { runId: this.#id, followUpId: last.id };
     const editor = this.#edits % 2 === 0 && last.authorId === this.#member.id ? this.#member : this.#person;
-    await unlessRefused("conflict", () => this.#runs.rewriteFollowUp(target, editor, `edit ${this.#edits}`));
+    await unlessRefused("conflict", () =>
+      this.#runs.followUps.rewrite(target, editor, `edit ${this.#edits}`),
+    );
   }
 
   /** Withdraws the first message that waits. */
@@ -152,7 +154,7 @@ export class LifeHarness {
     const first = (await this.#look()).waiting.find(({ isAnswer }) => isAnswer !== true);
     if (first !== undefined) {
       const target = { runId: this.#id, followUpId: first.id };
-      await unlessRefused("conflict", () => this.#runs.withdrawFollowUp(target, this.#person));
+      await unlessRefused("conflict", () => this.#runs.followUps.withdraw(target, this.#person));
     }
   }
 
@@ -364,7 +366,7 @@ export class LifeHarness {
   async #follow(message: string, delivery: FollowUpDelivery, author = this.#person): Promise<void> {
     const input = { message, delivery, authorId: author.id };
     const isUnapproved = needsApproval((await this.#look()).run);
-    const { followUpId } = await this.#runs.followUp(this.#id, author, input);
+    const { followUpId } = await this.#runs.followUps.send(this.#id, author, input);
     if (followUpId !== undefined && (isUnapproved || (author === this.#member && !this.#isMemberFree))) {
       this.#restricted.add(followUpId);
     }

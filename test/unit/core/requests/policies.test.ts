@@ -61,7 +61,7 @@ describe("an action that a policy forbids", () => {
     const choice = { permissionId: "p1", optionId: "yes" };
 
     for (const forbidden of [
-      () => harness.runs.followUp(other.id, bob, { message: "x", authorId: bob.id }),
+      () => harness.runs.followUps.send(other.id, bob, { message: "x", authorId: bob.id }),
       () => harness.runs.cancel(other.id, bob),
       () => harness.runs.answerPermission(run.id, bob, choice),
     ]) {
@@ -76,7 +76,7 @@ describe("an action that a policy forbids", () => {
     const run = await aBlockedRun();
     await forbid({ match: { actions: ["answer"], principals: [bob.id] } });
     const say = (message: string, by: Principal) =>
-      harness.runs.followUp(run.id, by, { message, authorId: by.id });
+      harness.runs.followUps.send(run.id, by, { message, authorId: by.id });
 
     for (const words of ["yes", "no"]) {
       await expect(say(words, bob)).rejects.toMatchObject(REFUSED);
@@ -87,7 +87,7 @@ describe("an action that a policy forbids", () => {
   test("where only follow-ups are forbidden, words may answer a question but not ask for more", async () => {
     const run = await aBlockedRun();
     await forbid({ match: { actions: ["follow_up"] } });
-    const say = (message: string) => harness.runs.followUp(run.id, ada, { message, authorId: ada.id });
+    const say = (message: string) => harness.runs.followUps.send(run.id, ada, { message, authorId: ada.id });
 
     await expect(say("rather do something else")).rejects.toMatchObject(REFUSED);
     expect((await say("no")).run.state).toBe("INPROGRESS");
@@ -126,7 +126,7 @@ describe("a run that needs approval by a policy", () => {
   test("an approved run is worked on with the follow-ups that came meanwhile", async () => {
     await harness.start();
     const run = await harness.create({ creator: ada, prompt: "Fix it" });
-    await harness.runs.followUp(run.id, bob, { message: "and this", authorId: bob.id });
+    await harness.runs.followUps.send(run.id, bob, { message: "and this", authorId: bob.id });
 
     await approve(run.id, chief);
     await quiet();

@@ -145,7 +145,7 @@ test("an approved follow-up gives its run the copy that was shown with it", asyn
   // The rules are read again after a second.
   await harness.clock.advance(60_000);
   await harness.followUp(run.id, "and more");
-  const [followUp] = await harness.runs.listFollowUps(run.id, chief, { after: 0, limit: 10 });
+  const [followUp] = await harness.runs.followUps.list(run.id, chief, { after: 0, limit: 10 });
   await changeEnvironment();
 
   expect(followUp?.approval?.executes).toMatchObject({ setupCommands: ["npm ci"], image: "debian:12" });
@@ -174,8 +174,8 @@ test.each(["queue", "steer"] as const)(
     const run = await harness.create({ ...CONFIG, creator: chief });
     await quiet();
     await changeEnvironment();
-    await harness.runs.followUp(run.id, ada, { message: "and more", authorId: ada.id, delivery });
-    const [followUp] = await harness.runs.listFollowUps(run.id, chief, { after: 0, limit: 10 });
+    await harness.runs.followUps.send(run.id, ada, { message: "and more", authorId: ada.id, delivery });
+    const [followUp] = await harness.runs.followUps.list(run.id, chief, { after: 0, limit: 10 });
     const inputsHash = followUp?.approval?.inputsHash ?? "";
     await harness.runs.approve(run.id, chief, { approve: true, inputsHash });
     await quiet();

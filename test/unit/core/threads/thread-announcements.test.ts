@@ -72,7 +72,7 @@ describe("a follow-up over the API to a run with a thread", () => {
 
 async function followUpFrom(extras: TransactionExtras): Promise<void> {
   const { id } = await harness.currentRun();
-  await harness.runs.followUp(id, bob, { message: "And the lexer", authorId: bob.id }, extras);
+  await harness.runs.followUps.send(id, bob, { message: "And the lexer", authorId: bob.id }, extras);
   await quiet();
 }
 
@@ -237,5 +237,5 @@ async function ask(message: string, isPrivate?: boolean): Promise<void> {
 async function send(message: string, isPrivate?: boolean): Promise<void> {
   const { id } = await harness.currentRun();
   const visibility = isPrivate === undefined ? {} : { private: isPrivate };
-  await harness.runs.followUp(id, bob, { message, authorId: bob.id, ...visibility });
+  await harness.runs.followUps.send(id, bob, { message, authorId: bob.id, ...visibility });
 }

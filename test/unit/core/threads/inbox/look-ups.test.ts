@@ -62,7 +62,7 @@ describe("the inbox looks up thread and installation once", () => {
     await harness.receive({});
     const { id: runId } = await harness.currentRun();
     harness.adapter.inspection = () => aReport;
-    vi.spyOn(harness.runs, "followUp").mockRejectedValue(new AppError("not_authorized", "No."));
+    vi.spyOn(harness.runs.followUps, "send").mockRejectedValue(new AppError("not_authorized", "No."));
     const lookUps = countLookUps();
     const findRun = vi.spyOn(harness.storage.runs, "find");
 

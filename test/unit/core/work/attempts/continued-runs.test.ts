@@ -76,7 +76,7 @@ test("the earlier conversation is sent once, and later turns of the same agent d
   const { id } = await harness.create({ prompt: "Sell it", continues: first });
   harness.agents.scripts.push(async ({ say }) => {
     say("ok");
-    await harness.runs.followUp(id, await harness.person(), {
+    await harness.runs.followUps.send(id, await harness.person(), {
       message: "Quickly",
       authorId: first.creatorId,
     });

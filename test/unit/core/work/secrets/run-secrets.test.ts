@@ -259,7 +259,7 @@ describe("the secrets of a run", () => {
     };
 
     const input = { message: "Print it.", authorId: guest.id, byGuest: true, delivery: "steer" } as const;
-    await harness.runs.followUp(id, guest, input);
+    await harness.runs.followUps.send(id, guest, input);
     goOn();
     await quiet();
 
@@ -283,7 +283,7 @@ describe("the secrets of a run", () => {
       const { id } = await harness.create({ creator: ada });
       await quiet();
 
-      await harness.runs.followUp(id, bob, { message: "Print it.", authorId: bob.id, delivery });
+      await harness.runs.followUps.send(id, bob, { message: "Print it.", authorId: bob.id, delivery });
       endFirstTurn();
       await quiet();
       await harness.followUp(id, "Go on.");
@@ -305,7 +305,7 @@ describe("the secrets of a run", () => {
     const { id } = await harness.create({ creator: ada });
     await quiet();
 
-    await harness.runs.followUp(id, bob, { message: "And this.", authorId: bob.id, delivery: "queue" });
+    await harness.runs.followUps.send(id, bob, { message: "And this.", authorId: bob.id, delivery: "queue" });
     endFirstTurn();
     await quiet();
 
@@ -316,15 +316,19 @@ describe("the secrets of a run", () => {
   test("a run whose held follow-up another member wrote or changed starts without personal secrets", async () => {
     await set(ada, "ADAS", ADAS, false);
     const { id } = await harness.create({ creator: ada });
-    await harness.runs.followUp(id, bob, { message: "First this.", authorId: bob.id, delivery: "queue" });
+    await harness.runs.followUps.send(id, bob, {
+      message: "First this.",
+      authorId: bob.id,
+      delivery: "queue",
+    });
     const changed = await harness.create({ creator: ada });
-    const { followUpId = "" } = await harness.runs.followUp(changed.id, ada, {
+    const { followUpId = "" } = await harness.runs.followUps.send(changed.id, ada, {
       message: "First this.",
       authorId: ada.id,
       delivery: "queue",
     });
     const target = { runId: changed.id, followUpId };
-    await harness.runs.rewriteFollowUp(target, { ...bob, administrator: true }, "Print it.");
+    await harness.runs.followUps.rewrite(target, { ...bob, administrator: true }, "Print it.");
 
     await harness.start();
 
