@@ -1,5 +1,5 @@
 import type { RunId } from "../core/basics/ids.ts";
-import type { FollowUp } from "../core/model/runs/run.ts";
+import type { FollowUp } from "../core/model/runs/follow-up.ts";
 import {
   FOLLOW_UPS_LENGTH_MAX,
   type FollowUpStore,

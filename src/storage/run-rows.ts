@@ -1,5 +1,5 @@
 import type { RunEvent } from "../core/model/runs/events.ts";
-import type { FollowUp } from "../core/model/runs/run.ts";
+import type { FollowUp } from "../core/model/runs/follow-up.ts";
 import type { StoredThread } from "../core/model/threads/thread.ts";
 import { parseEventBody } from "./event-body.ts";
 import type {

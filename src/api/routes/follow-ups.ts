@@ -4,7 +4,7 @@ import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { RunId } from "../../core/basics/ids.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
-import type { FollowUp } from "../../core/model/runs/run.ts";
+import type { FollowUp } from "../../core/model/runs/follow-up.ts";
 import { FOLLOW_UPS_LENGTH_MAX } from "../../core/ports/stores/follow-up-store.ts";
 import { storeInputFiles } from "../../core/requests/prepare/store-input-files.ts";
 import type { FollowUpTarget } from "../../core/runs/change-follow-up.ts";

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
-import { FOLLOW_UP_DELIVERIES, type FollowUp, RUN_MODES } from "../../core/model/runs/run.ts";
+import { FOLLOW_UP_DELIVERIES, type FollowUp } from "../../core/model/runs/follow-up.ts";
+import { RUN_MODES } from "../../core/model/runs/run.ts";
 import { isWaitingForApproval } from "../../core/runs/approval.ts";
 import { approvalMember, RunApproval } from "./approval.ts";
 import { limitInQuery } from "./list-runs.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import { FOLLOW_UP_DELIVERIES, RUN_MODES } from "../../core/model/runs/run.ts";
+import { FOLLOW_UP_DELIVERIES } from "../../core/model/runs/follow-up.ts";
+import { RUN_MODES } from "../../core/model/runs/run.ts";
 import { RUN_STATES } from "../../core/model/runs/states.ts";
 import { FOLLOW_UP_OUTCOMES } from "../../core/runs/decide-follow-up.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";

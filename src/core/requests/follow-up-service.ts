@@ -3,7 +3,7 @@ import { AppError } from "../basics/errors.ts";
 import type { PrincipalId, RunId } from "../basics/ids.ts";
 import type { Viewer } from "../model/people/principal.ts";
 import { requireAllowed, requiredApproval, stricter } from "../model/policies/evaluate-policies.ts";
-import type { FollowUp } from "../model/runs/run.ts";
+import type { FollowUp } from "../model/runs/follow-up.ts";
 import type { BlobStore } from "../ports/blob-store.ts";
 import type { Storage } from "../ports/stores/storage.ts";
 import {

@@ -1,4 +1,5 @@
-import type { FollowUp, Run } from "../model/runs/run.ts";
+import type { FollowUp } from "../model/runs/follow-up.ts";
+import type { Run } from "../model/runs/run.ts";
 import type { FollowUpStore } from "../ports/stores/follow-up-store.ts";
 
 /** More than this are never given to a first turn together. */

@@ -3,14 +3,8 @@ import type { PrincipalId } from "../basics/ids.ts";
 import type { Viewer } from "../model/people/principal.ts";
 import type { RequiredApproval } from "../model/policies/evaluate-policies.ts";
 import { detailsOf, type ExecutedConfig } from "../model/runs/executed-config.ts";
-import type {
-  Approval,
-  ApprovalInput,
-  FollowUp,
-  Run,
-  RunDefinition,
-  StatusMessage,
-} from "../model/runs/run.ts";
+import type { FollowUp } from "../model/runs/follow-up.ts";
+import type { Approval, ApprovalInput, Run, RunDefinition, StatusMessage } from "../model/runs/run.ts";
 import { requestOf } from "../model/runs/skill-in-run.ts";
 import type { FollowUpFile, InputFile } from "../model/workspaces/input-file.ts";
 import type { BlobStore } from "../ports/blob-store.ts";

@@ -2,7 +2,8 @@ import { AppError } from "../basics/errors.ts";
 import type { PrincipalId, RunId } from "../basics/ids.ts";
 import type { Viewer } from "../model/people/principal.ts";
 import type { RequiredApproval } from "../model/policies/evaluate-policies.ts";
-import type { Approval, FollowUp, Run } from "../model/runs/run.ts";
+import type { FollowUp } from "../model/runs/follow-up.ts";
+import type { Approval, Run } from "../model/runs/run.ts";
 import { isEnded, isWorkedOn } from "../model/runs/states.ts";
 import type { Notice } from "../model/threads/notice.ts";
 import {

@@ -2,7 +2,8 @@ import { defined } from "../basics/defined.ts";
 import { AppError } from "../basics/errors.ts";
 import type { PrincipalId } from "../basics/ids.ts";
 import type { Viewer } from "../model/people/principal.ts";
-import type { Approval, ApprovalInput, FollowUp, Run } from "../model/runs/run.ts";
+import type { FollowUp } from "../model/runs/follow-up.ts";
+import type { Approval, ApprovalInput, Run } from "../model/runs/run.ts";
 import { isEnded, STATE_PHRASES } from "../model/runs/states.ts";
 import {
   type ApprovalTools,

@@ -1,4 +1,5 @@
-import type { FollowUp, Run, WaitingFollowUp } from "../model/runs/run.ts";
+import type { FollowUp } from "../model/runs/follow-up.ts";
+import type { Run, WaitingFollowUp } from "../model/runs/run.ts";
 import type { RunChange } from "../ports/stores/run-change.ts";
 import type { RunAggregate } from "../ports/stores/run-store.ts";
 import { deliverable, isWaitingForApproval } from "./approval.ts";

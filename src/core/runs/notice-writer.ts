@@ -7,6 +7,7 @@ import {
   NOT_COVERED,
   publicDetailsOf,
 } from "../model/runs/executed-config.ts";
+import type { FollowUp } from "../model/runs/follow-up.ts";
 import { homeRepositoryOf, isPatchOnly } from "../model/runs/home-repository.ts";
 import { shownQuestion } from "../model/runs/question-text.ts";
 import { isReview } from "../model/runs/review.ts";
@@ -14,7 +15,6 @@ import type {
   Approval,
   ApprovalInput,
   ConfigLayer,
-  FollowUp,
   PendingPermission,
   Provenance,
   Run,

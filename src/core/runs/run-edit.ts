@@ -1,19 +1,19 @@
 import { defined } from "../basics/defined.ts";
 import { newId, type PrincipalId } from "../basics/ids.ts";
-import type { PullRequestStatus } from "../model/repositories/pull-request-status.ts";
+import { type PullRequestStatus, statusAfter } from "../model/repositories/pull-request-status.ts";
 import type { RunEventBody } from "../model/runs/events.ts";
+import type { FollowUp } from "../model/runs/follow-up.ts";
 import {
   type Approval,
   type ChangedDetails,
   changedDetails,
-  type FollowUp,
   type Run,
   type RunActivity,
   type RunDetails,
   type RunProgress,
   type StatusMessage,
 } from "../model/runs/run.ts";
-import { countsOf, outcomeOf, withRefused } from "../model/runs/run-outcome.ts";
+import { countsOf, outcomeOf, stampsOf, withRefused } from "../model/runs/run-outcome.ts";
 import { isEnded, isWorkedOn, type RunState, requireTransition } from "../model/runs/states.ts";
 import type { ThreadBinding } from "../model/threads/thread.ts";
 import type { Artifact, NewArtifact } from "../model/workspaces/artifact.ts";
@@ -87,7 +87,7 @@ export class RunEdit {
     const from = this.#progress.state;
     requireTransition(from, to);
     const changed = { state: to, stateSince: this.#tools.now, statusMessage: why.status };
-    this.#progress = { ...this.#progress, ...changed, ...this.#stamps(to) };
+    this.#progress = { ...this.#progress, ...changed, ...stampsOf(this.#progress, to, this.#tools.now) };
     const outcome = outcomeOf(this.#progress);
     this.record({ kind: "run.state", from, to, ...why, ...defined({ outcome }) });
     if (!isWorkedOn(to)) {
@@ -300,9 +300,7 @@ export class RunEdit {
   setPullRequestStatus(status: PullRequestStatus): void {
     const { pullRequest, pullRequestStatus: before } = this.run;
     if (status.url === pullRequest) {
-      const isAwaited =
-        before?.url === status.url && before.awaitsChecks === true && status.state === "draft";
-      this.set({ pullRequestStatus: isAwaited ? { ...status, awaitsChecks: true } : status });
+      this.set({ pullRequestStatus: statusAfter(before, status) });
       this.notices.changeCard();
     }
   }
@@ -395,15 +393,5 @@ export class RunEdit {
     const about = followUpId === undefined ? {} : { followUpId };
     this.record({ kind: "approval.requested", approvalId, inputsHash, ...about, policyId, reason });
     this.notices.changeCard();
-  }
-
-  #stamps(to: RunState): Partial<RunProgress> {
-    if (isEnded(to)) {
-      return { endedAt: this.#tools.now, permission: undefined, pause: undefined };
-    }
-    if (to === "INPROGRESS" && this.#progress.startedAt === undefined) {
-      return { startedAt: this.#tools.now };
-    }
-    return { endedAt: undefined };
   }
 }

@@ -1,10 +1,11 @@
 import { defined } from "../basics/defined.ts";
 import { withHiddenShown } from "../basics/hidden-characters.ts";
 import type { PermissionOption, PermissionRequest } from "../model/runs/agent-update.ts";
+import type { FollowUp } from "../model/runs/follow-up.ts";
 import { isPatchOnly } from "../model/runs/home-repository.ts";
 import { shownQuestion } from "../model/runs/question-text.ts";
 import { isReview } from "../model/runs/review.ts";
-import type { FollowUp, Run } from "../model/runs/run.ts";
+import type { Run } from "../model/runs/run.ts";
 import { shortfallOf } from "../model/runs/run-outcome.ts";
 import { isEnded, type RunState } from "../model/runs/states.ts";
 import type { ThreadReport } from "../model/runs/thread-reports.ts";

@@ -1,6 +1,7 @@
 import type { AuditContext } from "../model/people/audit.ts";
 import type { RequestOrigin } from "../model/policies/request-origin.ts";
-import type { FollowUp, Run } from "../model/runs/run.ts";
+import type { FollowUp } from "../model/runs/follow-up.ts";
+import type { Run } from "../model/runs/run.ts";
 import type { Notice } from "../model/threads/notice.ts";
 import type { ThreadBinding } from "../model/threads/thread.ts";
 import type { IdempotentResponse } from "../ports/stores/idempotency-store.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FollowUp } from "../../../src/core/model/runs/run.ts";
+import type { FollowUp } from "../../../src/core/model/runs/follow-up.ts";
 import { FOLLOW_UPS_LENGTH_MAX } from "../../../src/core/ports/stores/follow-up-store.ts";
 import { aChange, aFollowUp } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";

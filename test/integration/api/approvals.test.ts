@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { LeaseToken } from "../../../src/core/basics/ids.ts";
-import type { FollowUp } from "../../../src/core/model/runs/run.ts";
+import type { FollowUp } from "../../../src/core/model/runs/follow-up.ts";
 import { isEnded } from "../../../src/core/model/runs/states.ts";
 import type { RunEdit } from "../../../src/core/runs/run-edit.ts";
 import {

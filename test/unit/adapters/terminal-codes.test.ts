@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { withoutTerminalCodes } from "../../../src/core/basics/clean-text.ts";
+import { processorTime } from "../../support/processor-time.ts";
 
 test.each([
   ["a colour", "\x1b[31mred\x1b[0m", "red"],
@@ -20,10 +21,10 @@ test("an unterminated code removes no other text", () => {
 test.each(["\x1b]", "\x1b[", "\x1b[1;", "\x1b]8;;", "\x1b", "\x1b;?", "\x9d", "\x9b"])(
   "a megabyte of %j is looked through quickly",
   (piece) => {
-    const started = performance.now();
+    const usedMs = processorTime();
 
     withoutTerminalCodes(piece.repeat(1_000_000 / piece.length));
 
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(usedMs()).toBeLessThan(5_000);
   },
 );

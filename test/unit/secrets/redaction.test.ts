@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createKnownSecrets, createRedactor } from "../../../src/secrets/redaction.ts";
+import { processorTime } from "../../support/processor-time.ts";
 
 const SECRET = "correct-horse-battery";
 const encoded = (text: string) => Buffer.from(text).toString("base64");
@@ -74,11 +75,11 @@ describe("redaction of text that comes in pieces", () => {
 
   test("text is redacted quickly, whatever the secret is", () => {
     const { openTail } = createRedactor([`${"a".repeat(60_000)}b`]);
-    const began = performance.now();
+    const usedMs = processorTime();
 
     openTail(`${"a".repeat(59_000)}c${"a".repeat(900)}`);
 
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(usedMs()).toBeLessThan(5_000);
   });
 });
 

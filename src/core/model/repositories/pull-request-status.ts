@@ -23,6 +23,15 @@ export interface PullRequestStatus {
   readonly awaitsChecks?: true;
 }
 
+/** What a run keeps of a new status: a draft that awaits its checks goes on awaiting them. */
+export function statusAfter(
+  before: PullRequestStatus | undefined,
+  status: PullRequestStatus,
+): PullRequestStatus {
+  const isAwaited = before?.url === status.url && before.awaitsChecks === true && status.state === "draft";
+  return isAwaited ? { ...status, awaitsChecks: true } : status;
+}
+
 export const CHECKS_MAX = 50;
 
 /** How many checks there are, without those that decided nothing. */

@@ -1,7 +1,8 @@
 import { defined } from "../../basics/defined.ts";
 import type { PullRequestState } from "../repositories/pull-request-status.ts";
 import type { RepositoryChanges } from "../workspaces/repository-changes.ts";
-import type { Run, StatusMessage } from "./run.ts";
+import type { Run, RunProgress, StatusMessage } from "./run.ts";
+import { isEnded, type RunState } from "./states.ts";
 import type { ChangeCounts, RefusedWork, StoredOutcome } from "./stored-outcome.ts";
 
 /** What came of a run that has ended. */
@@ -121,4 +122,16 @@ const LINE_LENGTH_MAX = 200;
 function lineOf(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= LINE_LENGTH_MAX ? line : `${line.slice(0, LINE_LENGTH_MAX - 1).toWellFormed()}…`;
+}
+
+/** The times and questions of a run that a change of its state sets. */
+export function stampsOf(
+  { startedAt }: Pick<RunProgress, "startedAt">,
+  to: RunState,
+  now: Date,
+): Partial<RunProgress> {
+  if (isEnded(to)) {
+    return { endedAt: now, permission: undefined, pause: undefined };
+  }
+  return to === "INPROGRESS" && startedAt === undefined ? { startedAt: now } : { endedAt: undefined };
 }

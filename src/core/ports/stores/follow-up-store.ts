@@ -1,5 +1,5 @@
 import type { RunId } from "../../basics/ids.ts";
-import type { FollowUp } from "../../model/runs/run.ts";
+import type { FollowUp } from "../../model/runs/follow-up.ts";
 
 /** In bytes of all messages of a page. */
 export const FOLLOW_UPS_LENGTH_MAX = 4 * 2 ** 20;

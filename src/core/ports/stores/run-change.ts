@@ -1,7 +1,8 @@
 import type { LeaseToken } from "../../basics/ids.ts";
 import type { AuditContext } from "../../model/people/audit.ts";
 import type { RunEventBody } from "../../model/runs/events.ts";
-import type { ChangedDetails, FollowUp, RunProgress } from "../../model/runs/run.ts";
+import type { FollowUp } from "../../model/runs/follow-up.ts";
+import type { ChangedDetails, RunProgress } from "../../model/runs/run.ts";
 import type { Notice } from "../../model/threads/notice.ts";
 import type { ThreadBinding } from "../../model/threads/thread.ts";
 import type { WebhookEndpoint } from "../../model/webhooks/webhook.ts";

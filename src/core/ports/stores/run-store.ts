@@ -1,6 +1,7 @@
 import type { RunId } from "../../basics/ids.ts";
 import type { RunEvent, RunEventKind } from "../../model/runs/events.ts";
-import type { FollowUp, Run, RunDefinition } from "../../model/runs/run.ts";
+import type { FollowUp } from "../../model/runs/follow-up.ts";
+import type { Run, RunDefinition } from "../../model/runs/run.ts";
 import type { Thread } from "../../model/threads/thread.ts";
 import type { RunChange } from "./run-change.ts";
 import type { RunPage, RunQuery } from "./run-query.ts";

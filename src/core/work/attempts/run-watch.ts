@@ -1,5 +1,5 @@
 import type { Stop } from "../../basics/clock.ts";
-import type { FollowUp } from "../../model/runs/run.ts";
+import type { FollowUp } from "../../model/runs/follow-up.ts";
 import { isWorkedOn, type RunState } from "../../model/runs/states.ts";
 import { CHANNELS, type Unsubscribe } from "../../ports/pubsub.ts";
 import type { RunAggregate } from "../../ports/stores/run-store.ts";

@@ -1,5 +1,6 @@
 import type { Log } from "../../basics/log.ts";
-import type { FollowUp, Run } from "../../model/runs/run.ts";
+import type { FollowUp } from "../../model/runs/follow-up.ts";
+import type { Run } from "../../model/runs/run.ts";
 import { isWorkedOn } from "../../model/runs/states.ts";
 import type { AgentSession } from "../../ports/agent-runner.ts";
 import { deliverable } from "../../runs/approval.ts";

@@ -1,5 +1,6 @@
 import type { AgentUpdate } from "../../model/runs/agent-update.ts";
-import type { FollowUp, Run, RunMode } from "../../model/runs/run.ts";
+import type { FollowUp } from "../../model/runs/follow-up.ts";
+import type { Run, RunMode } from "../../model/runs/run.ts";
 import { requestOf } from "../../model/runs/skill-in-run.ts";
 import { THREADS_INSTRUCTIONS, threadLabel } from "../../model/runs/thread-reports.ts";
 import { type FileInWorkspace, pathToFiles } from "../../model/workspaces/input-file.ts";

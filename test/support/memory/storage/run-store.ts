@@ -1,7 +1,8 @@
 import { AppError } from "../../../../src/core/basics/errors.ts";
 import type { RunId } from "../../../../src/core/basics/ids.ts";
 import type { RunEvent, RunEventKind } from "../../../../src/core/model/runs/events.ts";
-import type { FollowUp, Lease, Run, RunDefinition } from "../../../../src/core/model/runs/run.ts";
+import type { FollowUp } from "../../../../src/core/model/runs/follow-up.ts";
+import type { Lease, Run, RunDefinition } from "../../../../src/core/model/runs/run.ts";
 import { requireWithinQuotas } from "../../../../src/core/model/usage/quota.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
 import type { RunChange } from "../../../../src/core/ports/stores/run-change.ts";

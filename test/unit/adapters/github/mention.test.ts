@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { hasMention, visibleMarkdown, withoutMention } from "../../../../src/adapters/github/mention.ts";
+import { processorTime } from "../../../support/processor-time.ts";
 
 test.each([
   ["@errand fix it", "fix it"],
@@ -108,7 +109,7 @@ test.each([
 });
 
 test("a body of unclosed openings is scanned in linear time", () => {
-  const started = performance.now();
+  const usedMs = processorTime();
 
   for (const hostile of [
     "<!--",
@@ -127,5 +128,5 @@ test("a body of unclosed openings is scanned in linear time", () => {
     withoutMention(hostile.repeat(65_536 / hostile.length), "errand");
   }
 
-  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(usedMs()).toBeLessThan(5_000);
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { fillDescription, fillIssue } from "../../../../src/adapters/github/pull-request-template.ts";
+import { processorTime } from "../../../support/processor-time.ts";
 
 describe("the description of a pull request", () => {
   test.each([
@@ -48,10 +49,10 @@ describe("the description of a pull request", () => {
     `# a${"#".repeat(18_000)}x`,
     `Fixes #${" ".repeat(18_000)}!`,
   ])("a hostile template is read in linear time", (template) => {
-    const started = performance.now();
+    const usedMs = processorTime();
 
     expect(fillIssue(template, "Fixes #5")).toBeUndefined();
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(usedMs()).toBeLessThan(5_000);
   });
 
   test("the description of a pull request is alone without a template", () => {

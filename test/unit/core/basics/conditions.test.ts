@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { containsOne, isAmong, matchesOneGlob } from "../../../../src/core/model/policies/rule.ts";
+import { processorTime } from "../../../support/processor-time.ts";
 
 describe("a condition with a list of values", () => {
   test("an absent list of values matches everything", () => {
@@ -49,11 +50,11 @@ describe("a glob", () => {
   });
 
   test("a glob with many stars is evaluated quickly", () => {
-    const started = performance.now();
+    const usedMs = processorTime();
 
     expect(matchesOneGlob([`${"*a".repeat(5_000)}b`], "a".repeat(100_000))).toBe(false);
 
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(usedMs()).toBeLessThan(5_000);
   });
 });
 

@@ -4,7 +4,7 @@ import { AppError, type ErrorCode } from "../../../../src/core/basics/errors.ts"
 import { type LeaseToken, newId, type RunId } from "../../../../src/core/basics/ids.ts";
 import type { Principal } from "../../../../src/core/model/people/principal.ts";
 import type { StopReason } from "../../../../src/core/model/runs/agent-update.ts";
-import type { FollowUpDelivery } from "../../../../src/core/model/runs/run.ts";
+import type { FollowUpDelivery } from "../../../../src/core/model/runs/follow-up.ts";
 import { isEnded, needsLease } from "../../../../src/core/model/runs/states.ts";
 import type { RunAggregate } from "../../../../src/core/ports/stores/run-store.ts";
 import { RunService } from "../../../../src/core/requests/run-service.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PrincipalId } from "../../../../src/core/basics/ids.ts";
-import type { Approval, FollowUp, Run } from "../../../../src/core/model/runs/run.ts";
+import type { FollowUp } from "../../../../src/core/model/runs/follow-up.ts";
+import type { Approval, Run } from "../../../../src/core/model/runs/run.ts";
 import type { RunState } from "../../../../src/core/model/runs/states.ts";
 import { decideApproval } from "../../../../src/core/runs/decide-approval.ts";
 import { decideCancel } from "../../../../src/core/runs/decide-cancel.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { FollowUp, RunMode } from "../../../../../src/core/model/runs/run.ts";
+import type { FollowUp } from "../../../../../src/core/model/runs/follow-up.ts";
+import type { RunMode } from "../../../../../src/core/model/runs/run.ts";
 import { modeOf, promptModeOf } from "../../../../../src/core/work/turns/turn-text.ts";
 import { aFollowUp, aRun } from "../../../../support/run-builders.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../../../src/core/model/runs/events.ts";
-import type { FollowUp } from "../../../../../src/core/model/runs/run.ts";
+import type { FollowUp } from "../../../../../src/core/model/runs/follow-up.ts";
 import { TurnSummary } from "../../../../../src/core/work/turns/turn-summary.ts";
 import { turnText } from "../../../../../src/core/work/turns/turn-text.ts";
 import { aFollowUp, aRun } from "../../../../support/run-builders.ts";
