@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { clientTypes } from "./client-types.ts";
 import { jsonMembers } from "./json-members.ts";
+import { requiredMembers } from "./required-members.ts";
 
 const DOCUMENT = resolve(import.meta.dirname, "../docs/openapi.json");
 const ROOT = resolve(import.meta.dirname, "..");
@@ -11,6 +12,7 @@ async function makeClientTypes(isCheck: boolean): Promise<number> {
   const document = JSON.parse(await readFile(DOCUMENT, "utf8"));
   const files = {
     "clients/typescript/src/generated/types.ts": await clientTypes(document),
+    "clients/typescript/src/generated/required-members.ts": requiredMembers(document),
     "cli/src/generated/members.ts": jsonMembers(document),
   };
   let code = 0;

@@ -86,9 +86,11 @@ var InvalidResponseError = class extends ErrandError {
 	name = "InvalidResponseError";
 	/** The id of the request in the logs of the server. */
 	requestId;
-	constructor(message, { headers }) {
-		const requestId = headers.get("x-request-id") ?? void 0;
-		super(requestId === void 0 ? message : `${message} Its request id is ${requestId}.`);
+	/** `name` is the method and the path of the request. */
+	constructor(fault, { name, response }) {
+		const requestId = response.headers.get("x-request-id") ?? void 0;
+		const id = requestId === void 0 ? "" : ` Its request id is ${requestId}.`;
+		super(`The response to ${name} ${fault}.${id}`);
 		this.requestId = requestId;
 	}
 };
@@ -160,10 +162,11 @@ var ApiPromise = class {
 	}
 	/** The parsed body, with the response that it came in. */
 	async withResponse() {
-		const { body, response } = await this.#answer;
+		const answer = await this.#answer;
+		const { response } = answer;
 		const requestId = response.headers.get("x-request-id") ?? void 0;
 		return {
-			data: this.#dataOf(body, response),
+			data: this.#dataOf(answer),
 			response,
 			requestId
 		};
@@ -177,7 +180,7 @@ var ApiPromise = class {
 		return (await this.#answer).response;
 	}
 	then(onFulfilled, onRejected) {
-		return this.#answer.then(({ body, response }) => this.#dataOf(body, response)).then(onFulfilled, onRejected);
+		return this.#answer.then(this.#dataOf).then(onFulfilled, onRejected);
 	}
 	catch(onRejected) {
 		return this.then(void 0, onRejected);
@@ -226,7 +229,7 @@ var ListPromise = class extends ApiPromise {
 	#entriesOf;
 	#listBehind;
 	constructor(send, entriesOf, listBehind) {
-		super(send, (body, response) => pageOf(body, entriesOf, response));
+		super(send, (answer) => pageOf(answer, entriesOf));
 		this.#entriesOf = entriesOf;
 		this.#listBehind = listBehind;
 	}
@@ -244,8 +247,11 @@ var ListPromise = class extends ApiPromise {
 	}
 };
 /** The server promises the type in its OpenAPI document, but something else may have answered. */
-function pageOf(body, entriesOf, response) {
-	if (!(typeof body === "object" && body !== null) || !Array.isArray(entriesOf(body))) throw new InvalidResponseError(`The response has no list "${memberOf(entriesOf)}".`, response);
+function pageOf({ body, name, response }, entriesOf) {
+	if (!(typeof body === "object" && body !== null) || !Array.isArray(entriesOf(body))) throw new InvalidResponseError(`has no list "${memberOf(entriesOf)}"`, {
+		name,
+		response
+	});
 	return body;
 }
 /** The name of the member that the function reads. */
@@ -358,6 +364,157 @@ function randomKey() {
 	const bytes = crypto.getRandomValues(/* @__PURE__ */ new Uint8Array(16));
 	return `errand-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
+// ../clients/typescript/src/generated/required-members.ts
+/** Operations, with a `*` for each parameter, and the members that their responses must have. */
+const REQUIRED_MEMBERS = [
+	["PUT /agent/teams/*/quotas", "quotas"],
+	["PUT /agent/secrets/*", "name scope created_at updated_at"],
+	["PUT /agent/schedules/*", "id name cron_schedule enabled prompt created_at updated_at"],
+	["PUT /agent/routing-rules/*", "id name priority enabled created_by created_at updated_at match config"],
+	["PUT /agent/policies/*", "id name priority enabled created_at updated_at effect match"],
+	["PUT /agent/mcp-servers/*", "uid name config created_at updated_at created_by"],
+	["PUT /agent/installations/guides/*/app", "app_id change needs_install install_url"],
+	["PUT /agent/identities/*", "uid name available created_at updated_at default_runner_uid memory skills secrets"],
+	["PUT /agent/environments/*", "uid config last_updated setup_failed"],
+	["POST /agent/webhooks/*/test", "id webhook_id type state tries created_at"],
+	["POST /agent/webhooks/*/rotate-secret", "id url events enabled created_by created_at updated_at secret"],
+	["POST /agent/webhooks/*/deliveries/replay", "count"],
+	["POST /agent/webhooks/*/deliveries/*/replay", "id webhook_id type state tries created_at"],
+	["POST /agent/webhooks", "id url events enabled created_by created_at updated_at secret"],
+	["POST /agent/teams", "uid name sharing created_at"],
+	["POST /agent/schedules/*/resume", "id name cron_schedule enabled prompt created_at updated_at"],
+	["POST /agent/schedules/*/pause", "id name cron_schedule enabled prompt created_at updated_at"],
+	["POST /agent/schedules", "id name cron_schedule enabled prompt created_at updated_at"],
+	["POST /agent/runs/cancel", "results"],
+	["POST /agent/runs/batch", "results"],
+	["POST /agent/runs/*/webhook-deliveries/*/replay", "id webhook_id type state tries created_at"],
+	["POST /agent/runs/*/share-links", "id access created_by created_at expires_at url"],
+	["POST /agent/runs/*/retry", "run_id task_id state"],
+	["POST /agent/runs/*/permissions/*", "state"],
+	["POST /agent/runs/*/followups", "outcome state"],
+	["POST /agent/runs/*/approval", "state"],
+	["POST /agent/runs", "run_id task_id state"],
+	["POST /agent/run", "run_id task_id state"],
+	["POST /agent/routing-rules/evaluate", "reason config config_layers considered"],
+	["POST /agent/routing-rules", "id name priority enabled created_by created_at updated_at match config"],
+	["POST /agent/principals", "uid team_uid type administrator disabled created_at"],
+	["POST /agent/policies/evaluate", "effect reason policy considered"],
+	["POST /agent/policies", "id name priority enabled created_at updated_at effect match"],
+	["POST /agent/notices/*/retry", "id thread_id kind state attempts created_at"],
+	["POST /agent/mcp-servers", "uid name config created_at updated_at created_by"],
+	["POST /agent/keys/exchange", "id name hint scopes principal_uid created_at key"],
+	["POST /agent/keys/*/rotate", "id name hint scopes principal_uid created_at key"],
+	["POST /agent/keys", "id name hint scopes principal_uid created_at key"],
+	["POST /agent/inbox/*/retry", "id integration name received_at disposition"],
+	["POST /agent/identity-links", "id subject adapter principal_uid created_at"],
+	["POST /agent/identities", "uid name available created_at updated_at default_runner_uid memory skills secrets"],
+	["POST /agent/environments/*/test", "run_id task_id state"],
+	["POST /agent/environments", "uid config last_updated setup_failed"],
+	["POST /agent/device-codes/token", "id name hint scopes principal_uid created_at key"],
+	["POST /agent/device-codes", "device_code user_code verification_uri expires_in interval"],
+	["POST /agent/conversations/*/interrupt", "run_id"],
+	["POST /agent/conversations/*/followups", "outcome state run_id"],
+	["POST /agent/catalogue/*/test", "run_id task_id state"],
+	["PATCH /agent/webhooks/*", "id url events enabled created_by created_at updated_at"],
+	["PATCH /agent/threads/*", "id integration installation run_id is_current verbosity created_at"],
+	["PATCH /agent/teams/*", "uid name sharing created_at"],
+	["PATCH /agent/runs/*/followups/*", "followup_id message author source created_at delivery visibility status"],
+	["PATCH /agent/runs/*", "run_id task_id root_run_id title prompt state created_at updated_at is_sandbox_running source creator"],
+	["PATCH /agent/principals/*", "uid team_uid type administrator disabled created_at"],
+	["PATCH /agent/keys/*", "id name hint scopes principal_uid created_at"],
+	["PATCH /agent/installations/*", "id adapter external_id enabled team_uid created_at"],
+	["GET /networking/egress-ranges", "cidrs"],
+	["GET /agent/whoami", "principal team scopes is_administrator is_operator"],
+	["GET /agent/webhooks/*/deliveries/*", "id webhook_id type state tries created_at body history"],
+	["GET /agent/webhooks/*/deliveries", "deliveries page_info"],
+	["GET /agent/webhooks/*", "id url events enabled created_by created_at updated_at"],
+	["GET /agent/webhooks", "webhooks page_info"],
+	["GET /agent/usage", "usage"],
+	["GET /agent/threads/*", "id integration installation run_id is_current verbosity created_at"],
+	["GET /agent/threads", "threads page_info"],
+	["GET /agent/teams/*", "uid name sharing created_at"],
+	["GET /agent/teams", "teams page_info"],
+	["GET /agent/sign-ins", "sign_ins page_info"],
+	["GET /agent/secrets/*", "name scope created_at updated_at"],
+	["GET /agent/secrets", "secrets page_info"],
+	["GET /agent/schedules/*", "id name cron_schedule enabled prompt created_at updated_at"],
+	["GET /agent/schedules", "schedules page_info"],
+	["GET /agent/runs/*/webhook-deliveries", "deliveries page_info"],
+	["GET /agent/runs/*/timeline", "events"],
+	["GET /agent/runs/*/share-links", "share_links page_info"],
+	["GET /agent/runs/*/harness-usage", "available conversation_id run_id"],
+	["GET /agent/runs/*/handoff/attachments", "attachments"],
+	["GET /agent/runs/*/followups/*", "followup_id message author source created_at delivery visibility status"],
+	["GET /agent/runs/*/followups", "followups page_info"],
+	["GET /agent/runs/*/events", "events next_after"],
+	["GET /agent/runs/*/conversation", "conversation_id steps has_more_before"],
+	["GET /agent/runs/*/changes", "turn repositories"],
+	["GET /agent/runs/*", "run_id task_id root_run_id title prompt state created_at updated_at is_sandbox_running source creator"],
+	["GET /agent/runs", "runs page_info"],
+	["GET /agent/run-by-external-reference", "run_id"],
+	["GET /agent/routing-rules/*", "id name priority enabled created_by created_at updated_at match config"],
+	["GET /agent/routing-rules", "routing_rules page_info"],
+	["GET /agent/quotas", "quotas"],
+	["GET /agent/principals/*", "uid team_uid type administrator disabled created_at"],
+	["GET /agent/principals", "principals page_info"],
+	["GET /agent/policies/*", "id name priority enabled created_at updated_at effect match"],
+	["GET /agent/policies", "policies page_info"],
+	["GET /agent/notices", "notices page_info"],
+	["GET /agent/models", "default_model_id models"],
+	["GET /agent/mcp-servers/*", "uid name config created_at updated_at created_by"],
+	["GET /agent/mcp-servers", "mcp_servers page_info"],
+	["GET /agent/keys/*", "id name hint scopes principal_uid created_at"],
+	["GET /agent/keys", "keys page_info"],
+	["GET /agent/installations/guides", "guides"],
+	["GET /agent/installations/*", "id adapter external_id enabled team_uid created_at"],
+	["GET /agent/installations", "installations page_info"],
+	["GET /agent/inbox", "events page_info"],
+	["GET /agent/identity-links", "links page_info"],
+	["GET /agent/identities/*", "uid name available created_at updated_at default_runner_uid memory skills secrets"],
+	["GET /agent/identities", "agents page_info"],
+	["GET /agent/events", "events next_after has_more"],
+	["GET /agent/environments/*", "uid config last_updated setup_failed"],
+	["GET /agent/environments", "environments page_info"],
+	["GET /agent/doctor", "status checks"],
+	["GET /agent/conversations/*", "conversation_id steps has_more_before"],
+	["GET /agent/connected-self-hosted-workers", "workers"],
+	["GET /agent/catalogue", "agents"],
+	["GET /agent/audit", "entries page_info"],
+	["GET /agent/artifacts/*", "artifact_uid artifact_type created_at data"],
+	["GET /agent", "agents page_info"],
+	["DELETE /agent/webhooks/*", "success"],
+	["DELETE /agent/secrets/*", "success"],
+	["DELETE /agent/schedules/*", "success"],
+	["DELETE /agent/runs/*/share-links/*", "success"],
+	["DELETE /agent/routing-rules/*", "success"],
+	["DELETE /agent/principals/*/keys", "revoked"],
+	["DELETE /agent/principals/*", "success"],
+	["DELETE /agent/policies/*", "success"],
+	["DELETE /agent/keys/*", "success"],
+	["DELETE /agent/installations/guides/*/settings", "success"],
+	["DELETE /agent/identity-links/*", "success"],
+	["DELETE /agent/environments/*", "success"]
+];
+// ../clients/typescript/src/http/require-members.ts
+/** Another server may answer with JSON, too. Without this check, its reader fails at a member that is missing. */
+function requireMembers(name, body, response) {
+	if ((response.headers.get("errand-version") ?? "0.2.0") !== "0.2.0") return;
+	const found = Object(body);
+	const missing = membersOf(name).find((member) => found[member] === void 0);
+	if (missing !== void 0) throw new InvalidResponseError(`has no member "${missing}"`, {
+		name,
+		response
+	});
+}
+/** The members that the response to an operation must have. An unknown one, and one that is deprecated, has none. */
+function membersOf(name) {
+	const segments = name.split("/");
+	const [, members = ""] = REQUIRED_MEMBERS.find(([operation]) => {
+		const expected = operation.split("/");
+		return expected.length === segments.length && expected.every((segment, index) => segment === "*" || segment === segments[index]);
+	}) ?? [];
+	return members === "" ? [] : members.split(" ");
+}
 // ../clients/typescript/src/http/retry.ts
 /** The pause before the first retry. It doubles before each further one. */
 const FIRST_PAUSE_MS = 500;
@@ -417,6 +574,7 @@ var Sender = class {
 		const { log } = this.#deps;
 		const name = `${method} ${request.path.split("?", 1)[0]}`;
 		const attempt = {
+			name,
 			url: urlOf(this.#deps.baseUrl, request),
 			init: {
 				method,
@@ -468,7 +626,7 @@ var Sender = class {
 			stopTimer();
 		}
 	}
-	async #fetch({ url, init, signal, readsBody }, timeout) {
+	async #fetch({ name, url, init, signal, readsBody }, timeout) {
 		const either = signal === void 0 ? timeout : AbortSignal.any([signal, timeout]);
 		const response = await this.#deps.fetch(url, {
 			...init,
@@ -476,10 +634,13 @@ var Sender = class {
 		});
 		if (hasLostRequest(response, init)) throw new ErrandError(`The address of the server leads to another one. Use ${originOf(response)}`);
 		if (!response.ok) throw errorOfResponse(response, await response.text());
-		return {
+		const answer = {
+			name,
 			response,
-			body: readsBody ? await bodyOf(response) : void 0
+			body: readsBody ? await bodyOf(name, response) : void 0
 		};
+		if (readsBody && !new URL(url).searchParams.has("fields")) requireMembers(name, answer.body, response);
+		return answer;
 	}
 };
 /** A redirect to another origin loses the key, and most redirects turn a write into a GET. */
@@ -489,9 +650,12 @@ function hasLostRequest({ redirected, status }, { method }) {
 function originOf({ url }) {
 	return new URL(url).origin;
 }
-async function bodyOf(response) {
+async function bodyOf(name, response) {
 	const type = response.headers.get("content-type") ?? "";
-	if (/^text\/html\b/i.test(type)) throw new InvalidResponseError("The server sent a page instead of JSON. Check the address of the server.", response);
+	if (/^text\/html\b/i.test(type)) throw new InvalidResponseError("is a page instead of JSON: check the address of the server", {
+		name,
+		response
+	});
 	const text = await response.text();
 	if (text === "") return;
 	return /\bjson\b/i.test(type) ? JSON.parse(text) : text;
@@ -614,7 +778,7 @@ var ApiClient = class {
 		return new ListPromise((readsBody) => this.sender.send(request, readsBody), entriesOf, behind);
 	}
 	request(request) {
-		return new ApiPromise((readsBody) => this.sender.send(request, readsBody), (body) => body);
+		return new ApiPromise((readsBody) => this.sender.send(request, readsBody), ({ body }) => body);
 	}
 };
 function keyOf({ apiKey = variable("ERRAND_API_KEY") }) {
@@ -1666,7 +1830,7 @@ var Runs = class {
 			method: "GET",
 			path: path`/agent/runs/${runId}`
 		};
-		return new ApiPromise((readsBody) => this.#client.sender.send(request, readsBody), (run) => run.artifacts ?? []);
+		return new ApiPromise((readsBody) => this.#client.sender.send(request, readsBody), ({ body }) => body.artifacts ?? []);
 	}
 	/** Lists the patch and the files that the last ended turn left for those who continue its work. */
 	handoffAttachments(runId, options) {

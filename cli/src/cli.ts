@@ -35,9 +35,6 @@ export class Cli {
   #connection: Promise<Connection> | undefined;
   /** The address of the last client. */
   #url = "";
-  /** The last request, for people, and the id of its response. */
-  #lastRequest = "";
-  #lastId: string | undefined;
 
   constructor(options: CommonOptions) {
     this.options = options;
@@ -83,10 +80,8 @@ export class Cli {
       // Something else than an Errand server has answered.
       return new CliError(error.message, error.remedy ?? address);
     }
-    if (error instanceof InvalidResponseError || (error instanceof TypeError && this.#url !== "")) {
-      // A member that every response of an Errand server has is missing.
-      const message = `The server did not answer ${this.#lastRequest} as an Errand server does: ${error.message}`;
-      return new CliError(message, address, EXIT.failed, this.#lastId);
+    if (error instanceof InvalidResponseError) {
+      return new CliError(error.message, address);
     }
     if (error instanceof APIConnectionError) {
       const remedy = /certificate/i.test(error.message)
@@ -106,18 +101,8 @@ export class Cli {
         "User-Agent": `errand-cli/${packageJson.version}`,
         "X-Run-Source": process.env.GITHUB_ACTIONS === "true" ? "GITHUB_ACTION" : "CLI",
       },
-      fetch: this.#rememberingFetch(this.options.debug === true ? this.#loggedFetch() : fetch),
+      fetch: this.options.debug === true ? this.#loggedFetch() : undefined,
     });
-  }
-
-  #rememberingFetch(send: ClientFetch): ClientFetch {
-    return async (url, init) => {
-      this.#lastRequest = `${init.method} ${new URL(url).pathname}`;
-      this.#lastId = undefined;
-      const response = await send(url, init);
-      this.#lastId = response.headers.get("x-request-id") ?? undefined;
-      return response;
-    };
   }
 
   /** Writes one line for each request and response. The key is not in them. */

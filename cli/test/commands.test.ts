@@ -134,7 +134,7 @@ describe("settings of the team", () => {
       const { code, stderr } = await errand(args, { env: { ERRAND_URL: url } });
       expect([code, stderr]).toEqual([
         1,
-        expect.stringMatching(/did not answer GET \S+ as an Errand server does/),
+        expect.stringMatching(/The response to GET \/agent\/\S+ has no member "\w+"\./),
       ]);
       expect(stderr).toContain(`Check the address ${url}`);
     }

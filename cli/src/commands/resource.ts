@@ -301,11 +301,7 @@ async function entriesAt(
 ): Promise<readonly Entry[]> {
   const sent = Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]));
   const page = await (await cli.client()).get<Record<string, Entry[]>>(path, { query: sent });
-  const rows = page?.[entries];
-  if (rows === undefined) {
-    throw new TypeError(`The response has no list "${entries}".`);
-  }
-  return rows;
+  return page[entries] ?? [];
 }
 
 /** The record with this id, or the only one with this name. */

@@ -293,10 +293,20 @@ def test_members_values_and_kinds_of_a_newer_server_are_accepted() -> None:
     assert isinstance(page.events[0], models.UnknownRunEvent)
 
 
+def test_a_run_and_a_list_have_only_the_fields_that_are_asked_for(client: Errand) -> None:
+    run_id = client.runs.create(prompt="say partly").run_id
+
+    run = client.runs.retrieve(run_id, fields="run_id,created_at")
+    [listed] = client.runs.list(fields="run_id,creator", q=run_id)
+
+    assert (run.run_id, run.created_at.year > 2000, hasattr(run, "title")) == (run_id, True, False)
+    assert (listed.run_id, listed.creator.uid != "", hasattr(listed, "state")) == (run_id, True, False)
+
+
 def test_a_response_of_something_else_is_an_error_of_the_client(faulty: Errand, proxy: FaultyProxy) -> None:
     proxy.faults.append(Fault("answer", 200, {"content-type": "text/html", "content-length": "2"}, b"<p"))
 
-    with pytest.raises(ErrandError, match=r"does not understand\. Invalid JSON"):
+    with pytest.raises(ErrandError, match=r"does not understand \(GET /api/v1/agent/whoami\)\. Invalid JSON"):
         faulty.whoami()
 
 
@@ -305,8 +315,14 @@ def test_a_response_without_a_member_names_the_member_and_the_request(faulty: Er
     headers = {"content-type": "application/json", "content-length": str(len(body)), "x-request-id": "r-1"}
     proxy.faults.append(Fault("answer", 200, headers, body))
 
-    with pytest.raises(ErrandError, match=r"\(request r-1\)\. runs\.0\.[a-z_]+: Field required"):
+    with pytest.raises(
+        ErrandError, match=r"\(GET /api/v1/agent/runs, request r-1\)\. runs\.0\.[a-z_]+: Field required"
+    ):
         faulty.runs.list().first_page()
+
+    proxy.faults.append(Fault("answer", 200, {**headers, "content-length": "2"}, b"{}"))
+    with pytest.raises(ErrandError, match=r"\(POST /api/v1/agent/keys/k/rotate, request r-1\)\. id: Field required"):
+        faulty.keys.rotate("k")
 
 
 def test_a_write_that_is_redirected_is_an_error_that_names_the_other_address(

@@ -153,7 +153,7 @@ export class ApiClient {
     // The server promises the type in its OpenAPI document.
     return new ApiPromise(
       (readsBody) => this.sender.send(request, readsBody),
-      (body) => body as T,
+      ({ body }) => body as T,
     );
   }
 }

@@ -104,9 +104,11 @@ export class InvalidResponseError extends ErrandError {
   /** The id of the request in the logs of the server. */
   readonly requestId: string | undefined;
 
-  constructor(message: string, { headers }: Pick<Response, "headers">) {
-    const requestId = headers.get("x-request-id") ?? undefined;
-    super(requestId === undefined ? message : `${message} Its request id is ${requestId}.`);
+  /** `name` is the method and the path of the request. */
+  constructor(fault: string, { name, response }: { readonly name: string; readonly response: Response }) {
+    const requestId = response.headers.get("x-request-id") ?? undefined;
+    const id = requestId === undefined ? "" : ` Its request id is ${requestId}.`;
+    super(`The response to ${name} ${fault}.${id}`);
     this.requestId = requestId;
   }
 }

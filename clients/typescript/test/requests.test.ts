@@ -11,6 +11,7 @@ import {
   Errand,
   ErrandError,
   InternalServerError,
+  InvalidResponseError,
   NotFoundError,
   PermissionDeniedError,
   RateLimitError,
@@ -274,8 +275,48 @@ describe("errors by status", () => {
     proxy.faults.push(answers(200, { "content-type": "application/json", "x-request-id": "of-the-list" }));
 
     await expect(client.environments.list()).rejects.toThrow(
-      'The response has no list "environments". Its request id is of-the-list.',
+      'The response to GET /agent/environments has no member "environments". Its request id is of-the-list.',
     );
+  });
+
+  test.each<[string, (client: Errand) => PromiseLike<unknown>, string]>([
+    ["a read", (client) => client.runs.retrieve("some"), 'GET /agent/runs/some has no member "run_id"'],
+    ["a write", (client) => client.keys.rotate("some"), 'POST /agent/keys/some/rotate has no member "id"'],
+    [
+      "a call by its path",
+      (client) => client.get("/agent/whoami?x=1"),
+      'GET /agent/whoami has no member "principal"',
+    ],
+    [
+      "an operation beside one with a parameter",
+      (client) => client.runs.createMany([{ prompt: "x" }]),
+      'POST /agent/runs/batch has no member "results"',
+    ],
+  ])(
+    "%s whose response lacks a member is an error that names request and member",
+    async (_what, call, words) => {
+      const { client } = clientWithPauses();
+      proxy.faults.push(answers(200, { "content-type": "application/json", "x-request-id": "r-7" }));
+
+      const error = await Promise.resolve(call(client)).catch((thrown: unknown) => thrown);
+
+      expect(error).toBeInstanceOf(InvalidResponseError);
+      expect(error).toMatchObject({
+        message: `The response to ${words}. Its request id is r-7.`,
+        requestId: "r-7",
+      });
+    },
+  );
+
+  test("what a server of another version lacks is no error, and neither is what `fields` leaves out", async () => {
+    const { client } = clientWithPauses();
+    const json = { "content-type": "application/json" };
+    proxy.faults.push(answers(200, { ...json, "errand-version": "0.1.0" }), answers(200, json));
+
+    expect([await client.whoami(), await client.runs.retrieve("some", { fields: "title" })]).toEqual([
+      {},
+      {},
+    ]);
   });
 
   test.each<[string, (client: Errand) => PromiseLike<unknown>]>([

@@ -6,6 +6,7 @@ import { SYSTEM_CLOCK } from "../src/http/clock.ts";
 import { Errand } from "../src/index.ts";
 
 const ID = "0195b2a4-5c1e-7e4b-9d57-3f8a1c2b4d6e";
+const AT = "2026-03-01T09:00:00.000Z";
 
 /** A server with one run. `states` are what the reads of the run see, the last one for ever. */
 async function aServer(states: readonly string[], waits: boolean) {
@@ -31,7 +32,15 @@ async function aServer(states: readonly string[], waits: boolean) {
     } else {
       const state = left.length > 1 ? left.shift() : left[0];
       nowMs += waits && url.searchParams.has("wait") ? 30_000 : 10;
-      send({ run_id: ID, state });
+      const others = {
+        title: "",
+        prompt: "",
+        source: "API",
+        creator: { uid: "u" },
+        is_sandbox_running: true,
+      };
+      const times = { created_at: AT, updated_at: AT };
+      send({ run_id: ID, task_id: ID, root_run_id: ID, state, ...others, ...times });
     }
   });
   await once(server.listen(0, "127.0.0.1"), "listening");

@@ -76,7 +76,7 @@ class RequestOptions(TypedDict, total=False):
     all retries of the call use."""
     if_match: str
     """The `ETag` of the answer that a change is based on. If the resource has been changed since, the call raises
-    `APIStatusError` with the status 412."""
+    `APIError` with the status 412."""
 
 
 #: How the response of the current call is returned: parsed, as a response with its body, or as one that is still read.

@@ -186,18 +186,24 @@ def is_truncated(response: httpx.Response) -> bool:
     return False
 
 
-def parsed(parse: Callable[[C], T], content: C, request_id: str | None = None) -> T:
-    """Parses what the server sent. It may not fit its model if something else has answered."""
+def parsed(parse: Callable[[C], T], content: C, request: str) -> T:
+    """Parses what the server sent for a request. It may not fit its model if something else has answered."""
     try:
         return parse(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         member = ".".join(str(part) for part in first["loc"])
         where = f"{member}: {first['msg']}" if member else first["msg"]
-        request = f" (request {request_id})" if request_id else ""
         raise ErrandError(
-            f"The server sent something that this client does not understand{request}. {where}"
+            f"The server sent something that this client does not understand ({request}). {where}"
         ) from error
+
+
+def request_of(response: httpx.Response) -> str:
+    """The request of a response, for people: method, path and id."""
+    name = f"{response.request.method} {response.request.url.path}"
+    request_id = response.headers.get("x-request-id")
+    return f"{name}, request {request_id}" if request_id else name
 
 
 def _without_key(response: httpx.Response) -> httpx.Response:

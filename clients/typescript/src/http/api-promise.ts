@@ -19,10 +19,10 @@ export type Send = (readsBody: boolean) => Promise<Answer>;
 export class ApiPromise<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = "ApiPromise";
   readonly #answer: Promise<Answer>;
-  readonly #dataOf: (body: unknown, response: Response) => T;
+  readonly #dataOf: (answer: Answer) => T;
   #readsBody = true;
 
-  constructor(send: Send, dataOf: (body: unknown, response: Response) => T) {
+  constructor(send: Send, dataOf: (answer: Answer) => T) {
     this.#dataOf = dataOf;
     // Later, so that `asResponse` can be called before.
     this.#answer = Promise.resolve().then(() => send(this.#readsBody));
@@ -30,9 +30,10 @@ export class ApiPromise<T> implements Promise<T> {
 
   /** The parsed body, with the response that it came in. */
   async withResponse(): Promise<WithResponse<T>> {
-    const { body, response } = await this.#answer;
+    const answer = await this.#answer;
+    const { response } = answer;
     const requestId = response.headers.get("x-request-id") ?? undefined;
-    return { data: this.#dataOf(body, response), response, requestId };
+    return { data: this.#dataOf(answer), response, requestId };
   }
 
   /**
@@ -49,9 +50,7 @@ export class ApiPromise<T> implements Promise<T> {
     onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
     onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return this.#answer
-      .then(({ body, response }) => this.#dataOf(body, response))
-      .then(onFulfilled, onRejected);
+    return this.#answer.then(this.#dataOf).then(onFulfilled, onRejected);
   }
 
   catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {

@@ -1,6 +1,7 @@
 import { InvalidResponseError } from "../errors.ts";
 import type { PageInfo } from "../generated/types.ts";
 import { ApiPromise, type Send } from "./api-promise.ts";
+import type { Answer } from "./sender.ts";
 
 /**
  * The result of a method that lists. Awaited, it is the body of one response. Iterated, it yields the entries of this
@@ -20,7 +21,7 @@ export class ListPromise<Body, Entry> extends ApiPromise<Body> implements AsyncI
     entriesOf: (body: Body) => readonly Entry[],
     listBehind: (cursor: string) => ListPromise<Body, Entry>,
   ) {
-    super(send, (body, response) => pageOf(body, entriesOf, response));
+    super(send, (answer) => pageOf(answer, entriesOf));
     this.#entriesOf = entriesOf;
     this.#listBehind = listBehind;
   }
@@ -44,13 +45,12 @@ export class ListPromise<Body, Entry> extends ApiPromise<Body> implements AsyncI
 
 /** The server promises the type in its OpenAPI document, but something else may have answered. */
 function pageOf<Body, Entry>(
-  body: unknown,
+  { body, name, response }: Answer,
   entriesOf: (body: Body) => readonly Entry[],
-  response: Response,
 ): Body {
   const isObject = typeof body === "object" && body !== null;
   if (!isObject || !Array.isArray(entriesOf(body as Body))) {
-    throw new InvalidResponseError(`The response has no list "${memberOf(entriesOf)}".`, response);
+    throw new InvalidResponseError(`has no list "${memberOf(entriesOf)}"`, { name, response });
   }
   return body as Body;
 }

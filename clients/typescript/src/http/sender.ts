@@ -8,6 +8,7 @@ import {
 import { type Clock, sleep } from "./clock.ts";
 import type { RequestLog } from "./log.ts";
 import { type ApiRequest, headersOf, requireKnownRequest, urlOf } from "./request.ts";
+import { requireMembers } from "./require-members.ts";
 import { pauseBeforeRetry } from "./retry.ts";
 
 /** A function like the global `fetch`. */
@@ -27,12 +28,15 @@ export interface SenderDeps {
 }
 
 export interface Answer {
+  /** The method and the path of the request, without its query. */
+  readonly name: string;
   readonly response: Response;
   /** The value of a JSON body, or the text of another one. undefined if there is none, or if it was not read. */
   readonly body: unknown;
 }
 
 interface Attempt {
+  readonly name: string;
   readonly url: string;
   readonly init: RequestInit;
   readonly timeoutMs: number;
@@ -59,6 +63,7 @@ export class Sender {
     const { log } = this.#deps;
     const name = `${method} ${request.path.split("?", 1)[0]}`;
     const attempt: Attempt = {
+      name,
       url: urlOf(this.#deps.baseUrl, request),
       init: {
         method,
@@ -112,7 +117,7 @@ export class Sender {
     }
   }
 
-  async #fetch({ url, init, signal, readsBody }: Attempt, timeout: AbortSignal): Promise<Answer> {
+  async #fetch({ name, url, init, signal, readsBody }: Attempt, timeout: AbortSignal): Promise<Answer> {
     const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
     const response = await this.#deps.fetch(url, { ...init, signal: either });
     if (hasLostRequest(response, init)) {
@@ -121,7 +126,12 @@ export class Sender {
     if (!response.ok) {
       throw errorOfResponse(response, await response.text());
     }
-    return { response, body: readsBody ? await bodyOf(response) : undefined };
+    const answer = { name, response, body: readsBody ? await bodyOf(name, response) : undefined };
+    // `fields` leaves out required members, too.
+    if (readsBody && !new URL(url).searchParams.has("fields")) {
+      requireMembers(name, answer.body, response);
+    }
+    return answer;
   }
 }
 
@@ -134,11 +144,11 @@ function originOf({ url }: Response): string {
   return new URL(url).origin;
 }
 
-async function bodyOf(response: Response): Promise<unknown> {
+async function bodyOf(name: string, response: Response): Promise<unknown> {
   const type = response.headers.get("content-type") ?? "";
   if (/^text\/html\b/i.test(type)) {
-    const message = "The server sent a page instead of JSON. Check the address of the server.";
-    throw new InvalidResponseError(message, response);
+    const fault = "is a page instead of JSON: check the address of the server";
+    throw new InvalidResponseError(fault, { name, response });
   }
   const text = await response.text();
   if (text === "") {

@@ -358,7 +358,7 @@ export class Runs {
     const request = { ...options, method: "GET", path: path`/agent/runs/${runId}` } as const;
     return new ApiPromise(
       (readsBody) => this.#client.sender.send(request, readsBody),
-      (run) => (run as RunItem).artifacts ?? [],
+      ({ body }) => (body as RunItem).artifacts ?? [],
     );
   }
 

@@ -13,7 +13,7 @@ from typing_extensions import Self, Unpack
 
 from .._deadline import Deadline
 from .._logging import log_failure, log_request, log_response
-from .._model import Model
+from .._model import Model, partly
 from .._request import (
     DEFAULT_MAX_RETRIES,
     DEFAULT_TIMEOUT,
@@ -35,6 +35,7 @@ from ..errors import (
     error_of_response,
     is_truncated,
     parsed,
+    request_of,
     require_own_address,
 )
 from .pages import Paginator
@@ -260,9 +261,7 @@ class ApiClient:
             response = self._send(request, stream=mode == "streaming")
         finally:
             response_mode.reset(token)
-        answer: APIResponse[Any] = APIResponse(
-            response, lambda content: _parsed(cast_to, content, response.headers.get("x-request-id"))
-        )
+        answer: APIResponse[Any] = APIResponse(response, lambda content: _parsed(cast_to, content, response))
         return answer if mode != "parsed" else answer.parse()
 
     def _list(
@@ -338,9 +337,12 @@ class ApiClient:
             response.close()
 
 
-def _parsed(cast_to: Any, content: bytes, request_id: str | None) -> Any:
+def _parsed(cast_to: Any, content: bytes, response: httpx.Response) -> Any:
     if cast_to is None or not content:
         return None
+    # `fields` leaves out required members, too.
+    if "fields" in response.request.url.params:
+        return parsed(lambda body: partly(cast_to, TypeAdapter(Any).validate_json(body)), content, request_of(response))
     if isinstance(cast_to, type) and issubclass(cast_to, Model):
-        return parsed(cast_to.model_validate_json, content, request_id)
-    return parsed(TypeAdapter(cast_to).validate_json, content, request_id)
+        return parsed(cast_to.model_validate_json, content, request_of(response))
+    return parsed(TypeAdapter(cast_to).validate_json, content, request_of(response))

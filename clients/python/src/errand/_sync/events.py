@@ -90,7 +90,7 @@ class EventReader(Generic[EventT]):
                     last_id = message.id or last_id
                     if not message.data:
                         continue
-                    event = parsed(self._parse, message.data)
+                    event = parsed(self._parse, message.data, f"GET {self._path}")
                     complete = self._is_complete(event)
                     was_complete = was_complete if complete is None else complete
                     yield event
