@@ -1,5 +1,5 @@
 import { isCommitId, isRefName } from "../core/model/repositories/repository-name.ts";
-import { git } from "./git-command.ts";
+import { GitFailure, git } from "./git-command.ts";
 import { type Transport, transportSettings } from "./transport-settings.ts";
 
 /** The branches and tags that the host of a repository reports. */
@@ -20,17 +20,56 @@ const REFS_BYTES = 2 ** 16;
 const HEADS = "refs/heads/";
 const TAGS = "refs/tags/";
 
+/**
+ * What a workspace has as the commit of a repository that had none: git's tree without files, which every repository has.
+ * Everything in the workspace differs from it.
+ */
+export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+/** Any name will do, because the first push names the first branch. */
+const FIRST_BRANCH = "main";
+
 /** The commits of `ref` on the host, and the default branch. Fails like `git`. */
 export async function listRefs(
   ref: string | undefined,
   transport: Transport,
-  { program, signal }: { readonly program: string; readonly signal: AbortSignal },
+  { program, signal }: RemoteCall,
 ): Promise<RemoteRefs> {
-  const args = ["ls-remote", "--symref", "--quiet", "--", transport.url, ...patternsFor(ref)];
+  return readRemoteRefs(await listRemote(["--symref"], patternsFor(ref), transport, { program, signal }));
+}
+
+type RemoteCall = { readonly program: string; readonly signal: AbortSignal };
+
+/** Whether the repository has no branch, tag or other ref. Fails like `git`. */
+export async function isWithoutRefs(transport: Transport, call: RemoteCall): Promise<boolean> {
+  try {
+    return (await listRemote([], [], transport, call)) === "";
+  } catch (error) {
+    if (error instanceof GitFailure && error.kind === "too-large") {
+      return false;
+    }
+    throw error;
+  }
+}
+
+async function listRemote(
+  options: readonly string[],
+  patterns: readonly string[],
+  transport: Transport,
+  { program, signal }: RemoteCall,
+): Promise<string> {
+  const args = ["ls-remote", ...options, "--quiet", "--", transport.url, ...patterns];
   const config = transportSettings(transport);
   // The call uses no local repository.
   const call = { program, args, gitDir: "/nonexistent", config, signal, maxOutputBytes: REFS_BYTES };
-  return readRemoteRefs((await git(call)).toString());
+  return (await git(call)).toString();
+}
+
+/** What is checked out of an empty repository. Undefined: a commit or tag of it was requested. */
+export function emptyTargetOf(ref: string | undefined): RefTarget | undefined {
+  if (ref !== undefined && (isCommitId(ref) || isFullName(ref))) {
+    return undefined;
+  }
+  return { commit: EMPTY_TREE, branch: ref ?? FIRST_BRANCH };
 }
 
 function patternsFor(ref: string | undefined): readonly string[] {

@@ -17,11 +17,18 @@ import type { HistoryMirror } from "./history-mirror.ts";
 import { HistoryMirrorCache } from "./history-mirror-cache.ts";
 import { readTemplate } from "./pull-request-template.ts";
 import { reachRepository } from "./reach-repository.ts";
-import { listRefs, type RefTarget, targetOf } from "./remote-refs.ts";
+import {
+  EMPTY_TREE,
+  emptyTargetOf,
+  isWithoutRefs,
+  listRefs,
+  type RefTarget,
+  targetOf,
+} from "./remote-refs.ts";
 import { type MirrorOptions, mirrorKeyOf } from "./repository-mirrors.ts";
 import type { TeamCommitter } from "./team-authorizer.ts";
 import type { Transport } from "./transport-settings.ts";
-import { makeWorkingClone } from "./working-clone.ts";
+import { makeEmptyClone, makeWorkingClone } from "./working-clone.ts";
 
 export interface CloneOptions extends Omit<MirrorOptions, "limits" | "clock"> {
   /** Who makes the commits. Default: an author that no host knows. */
@@ -106,14 +113,21 @@ export class RepositoryClones {
       throw unclonable(name, `"${ref}" is not the name of a branch or tag`);
     }
     const { program = "git" } = this.#options;
-    const { commits, defaultBranch } = await this.#talk(repository, signal, (transport, limited) =>
-      listRefs(ref, transport, { program, signal: limited }),
+    const { defaultBranch, isEmpty, target } = await this.#talk(
+      repository,
+      signal,
+      async (transport, limited) => {
+        const call = { program, signal: limited };
+        const refs = await listRefs(ref, transport, call);
+        const isEmpty = refs.commits.size === 0 && (await isWithoutRefs(transport, call));
+        const target = isEmpty ? emptyTargetOf(ref) : targetOf(refs, ref);
+        return { defaultBranch: refs.defaultBranch, isEmpty, target };
+      },
     ).catch(async (error) => {
       throw await this.#refused(repository, error);
     });
-    const target = targetOf({ commits, defaultBranch }, ref);
     if (target === undefined) {
-      throw unclonable(name, withoutTarget(commits.size === 0, ref));
+      throw unclonable(name, withoutTarget(isEmpty, ref));
     }
     const committer = await this.#committerOf(repository);
     const known = {
@@ -149,6 +163,13 @@ export class RepositoryClones {
   }
 
   async #cloneOnce(request: CloneRequest): Promise<boolean> {
+    const { directory, found, repository, signal } = request;
+    if (found.commit === EMPTY_TREE) {
+      const { program = "git" } = this.#options;
+      const limited = this.#limited(signal);
+      await makeEmptyClone({ ...found, directory, url: this.urlOf(repository), program, signal: limited });
+      return false;
+    }
     try {
       await this.#cloneFrom("full", request);
       return false;
@@ -156,7 +177,7 @@ export class RepositoryClones {
       if (!isTooLarge(error)) {
         throw error;
       }
-      await rm(request.directory, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
       await this.#cloneFrom("shallow", request);
       return true;
     }

@@ -12,7 +12,7 @@ export interface WorkingClone extends RefTarget {
   readonly mirror: string;
   /** The address of its `origin`. Nothing is fetched from it. */
   readonly url: string;
-  readonly defaultBranch: string | undefined;
+  readonly defaultBranch?: string | undefined;
   /** Default: `COMMITTER`. */
   readonly committer?: Committer | undefined;
   /** Its author is no member of the team, so no program may take settings or instructions from it. */
@@ -40,7 +40,25 @@ const FETCH = ["fetch", "--quiet", "--no-write-fetch-head", "--no-recurse-submod
  * runs, and links are created but not followed. Fails like `git`.
  */
 export async function makeWorkingClone(clone: WorkingClone): Promise<void> {
-  const { branch, commit, defaultBranch, directory } = clone;
+  const { branch, commit, defaultBranch } = clone;
+  const run = (...args: string[]) => runGit(clone, args);
+  await makeEmptyClone(clone);
+  await fetchFromMirror(clone);
+  await checkSize(clone);
+  if (defaultBranch !== undefined) {
+    await run("symbolic-ref", "refs/remotes/origin/HEAD", `refs/remotes/origin/${defaultBranch}`);
+  }
+  await run(
+    "update-ref",
+    ...(branch === undefined ? ["--no-deref", "HEAD"] : [`refs/heads/${branch}`]),
+    commit,
+  );
+  await run("reset", "--quiet", "--hard", "--no-recurse-submodules");
+}
+
+/** Makes a repository without commits, whose first commit will be on `branch`. */
+export async function makeEmptyClone(clone: Omit<WorkingClone, "mirror">): Promise<void> {
+  const { branch, defaultBranch, directory } = clone;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const run = (...args: string[]) => runGit(clone, args);
   await run("init", "--quiet", "--template=", `--initial-branch=${branch ?? defaultBranch ?? "main"}`);
@@ -55,17 +73,6 @@ export async function makeWorkingClone(clone: WorkingClone): Promise<void> {
   for (const [key, value] of settingsOf(clone)) {
     await run("config", "--", key, value);
   }
-  await fetchFromMirror(clone);
-  await checkSize(clone);
-  if (defaultBranch !== undefined) {
-    await run("symbolic-ref", "refs/remotes/origin/HEAD", `refs/remotes/origin/${defaultBranch}`);
-  }
-  await run(
-    "update-ref",
-    ...(branch === undefined ? ["--no-deref", "HEAD"] : [`refs/heads/${branch}`]),
-    commit,
-  );
-  await run("reset", "--quiet", "--hard", "--no-recurse-submodules");
 }
 
 async function fetchFromMirror(clone: WorkingClone): Promise<void> {
@@ -95,7 +102,7 @@ function settingsOf({
   committer = COMMITTER,
   isUntrusted,
   url,
-}: WorkingClone): readonly (readonly [string, string])[] {
+}: Omit<WorkingClone, "mirror">): readonly (readonly [string, string])[] {
   const tracking = [
     [`branch.${branch}.remote`, "origin"],
     [`branch.${branch}.merge`, `refs/heads/${branch}`],
@@ -111,7 +118,7 @@ function settingsOf({
 }
 
 function runGit(
-  { directory, program, signal }: WorkingClone,
+  { directory, program, signal }: Pick<WorkingClone, "directory" | "program" | "signal">,
   args: readonly string[],
   more: { readonly maxOutputBytes?: number; readonly config?: Readonly<Record<string, string>> } = {},
 ): Promise<Buffer> {

@@ -6,6 +6,7 @@ import { isSameRepository, type RepositoryName } from "../core/model/repositorie
 import type { SkillPlace } from "../core/model/skills/skill.ts";
 import type { PlannedRepository, UnreadRepository } from "../core/model/workspaces/workspace.ts";
 import type { InitialContents, Preparation } from "../core/ports/workspace-provider.ts";
+import { EMPTY_TREE, type RefTarget } from "../git/remote-refs.ts";
 import type { FoundCommit } from "../git/repository-clones.ts";
 import { writeManifest } from "./base-manifest.ts";
 import { findGivenState } from "./changes/given-state.ts";
@@ -118,7 +119,7 @@ export class NewWorkspace {
       ...defined({ isUntrusted }),
     };
     this.#planned.splice(-1, 1, { repository, step, isGuessed });
-    step.say(`${found.branch ?? ref ?? "HEAD"} at ${found.commit}`);
+    step.say(stateOf({ ...found, branch: found.branch ?? ref }));
     if (isUntrusted) {
       step.say(", without the files that configure agents");
     }
@@ -146,11 +147,11 @@ export class NewWorkspace {
   async #findAgain(repository: ClonedRepository): Promise<void> {
     const { deps, preparation, steps } = this.#options;
     const { signal, teamId, withoutTeamToken = false } = preparation;
-    const { branch = "HEAD", commit, name, owner } = repository;
+    const { name, owner } = repository;
     const step = steps.begin(`Clone ${owner}/${name}`);
     this.#planned.push({ repository, step, isGuessed: false });
     await deps.repositories.find({ teamId, withoutTeamToken, owner, name }, undefined, signal);
-    step.say(`${branch} at ${commit}`);
+    step.say(stateOf(repository));
   }
 
   /** A file of another run, or another repository, may have the same name. */
@@ -309,6 +310,10 @@ export class NewWorkspace {
     const paths = [...files.map(({ path }) => path), ...inDirectory.map(({ directory }) => directory)];
     return [...new Set(paths.flatMap((path) => path.split("/").slice(0, 1)))];
   }
+}
+
+function stateOf({ branch = "HEAD", commit }: RefTarget): string {
+  return commit === EMPTY_TREE ? "It has no commit yet" : `${branch} at ${commit}`;
 }
 
 function withoutDuplicates(repositories: readonly PlannedRepository[]): readonly PlannedRepository[] {

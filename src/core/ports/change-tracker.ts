@@ -45,6 +45,8 @@ export interface ChangeTracker {
   restart(runWorkspace: RunWorkspace, request: RestartRequest): Promise<Restarted | undefined>;
   /** The last restart of the repository in this run. */
   restartOf(runWorkspace: RunWorkspace, repository: RepositoryName): Promise<Restart | undefined>;
+  /** Whether the repository had no commit when it was cloned, so there is no branch to merge into. */
+  wasEmpty(runWorkspace: RunWorkspace, repository: RepositoryName): Promise<boolean>;
   /** The repository's template of pull requests, as it was cloned. */
   templateOf(runWorkspace: RunWorkspace, repository: RepositoryName): Promise<string | undefined>;
 }

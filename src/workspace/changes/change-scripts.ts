@@ -113,8 +113,10 @@ differing() {
   g diff-tree -r --no-renames --name-only -z "$from" "$tree" -- ':(top)' "$@" | as_lines | sort
 }
 differing "$base" "$@" > "$SCRATCH/outside"
-head=$(g rev-parse --verify --quiet 'HEAD^{commit}') || exit 93
-g for-each-ref --format='%(objectname)' --merged="$head" refs/remotes > "$SCRATCH/merged" || exit 93
+head=$(g rev-parse --verify --quiet 'HEAD^{commit}')
+: > "$SCRATCH/merged"
+[ -z "$head" ] ||
+  g for-each-ref --format='%(objectname)' --merged="$head" refs/remotes > "$SCRATCH/merged" || exit 93
 while read -r each; do
   differing "$each" "$@" | comm -12 "$SCRATCH/outside" - > "$SCRATCH/both"
   mv "$SCRATCH/both" "$SCRATCH/outside"
@@ -193,14 +195,18 @@ if [ -n "$signed" ]; then
 fi
 `;
 
-/** Commits what is not committed, and sets `$head`. Ends if the host has all commits. */
+/**
+ * Commits what is not committed, and sets `$head`. Ends if the host has all commits, or if there is neither a commit nor
+ * a file.
+ */
 export const COMMIT = `
 rm -f "$index.lock"
 stage
-if ! g diff-index --cached --quiet --no-ext-diff HEAD -- 2>/dev/null; then
+from=$(g rev-parse --verify --quiet 'HEAD^{commit}') || from=$(g hash-object -t tree /dev/null)
+if ! g diff-index --cached --quiet --no-ext-diff "$from" -- 2>/dev/null; then
   printf '%s\\n' "$MESSAGE" | g commit --quiet --no-verify --no-gpg-sign --cleanup=verbatim -F - >/dev/null || exit 93
 fi
-head=$(g rev-parse --verify --quiet 'HEAD^{commit}') || exit 93
+head=$(g rev-parse --verify --quiet 'HEAD^{commit}') || exit 0
 upstream=$(g rev-parse --verify --quiet 'refs/remotes/origin/HEAD^{commit}')
 new=$(g rev-list --max-count=1 "$head" --not "$2" $upstream) || exit 93
 [ -n "$new" ] || exit 0

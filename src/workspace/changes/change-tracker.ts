@@ -17,6 +17,7 @@ import {
 import type { Gateway } from "../../core/ports/gateway.ts";
 import type { Committer } from "../../core/ports/repository-access.ts";
 import type { RunWorkspace } from "../../core/ports/workspace-provider.ts";
+import { EMPTY_TREE } from "../../git/remote-refs.ts";
 import type { FoundCommit, RepositoryClones } from "../../git/repository-clones.ts";
 import { COMMITTER } from "../../git/working-clone.ts";
 import type { Sandbox } from "../../sandboxes/sandbox.ts";
@@ -70,6 +71,7 @@ export function createChangeTracker(options: ChangeTrackerOptions): ChangeTracke
     push: (runWorkspace, push) => new RunChanges(options, runWorkspace).push(push),
     restart: (runWorkspace, request) => new RunChanges(options, runWorkspace).restart(request),
     restartOf: (runWorkspace, repository) => new RunChanges(options, runWorkspace).restartOf(repository),
+    wasEmpty: (runWorkspace, repository) => new RunChanges(options, runWorkspace).wasEmpty(repository),
     templateOf: (runWorkspace, repository) => new RunChanges(options, runWorkspace).templateOf(repository),
   };
 }
@@ -153,6 +155,10 @@ class RunChanges {
       throw changeProblem(cloned, end);
     }
     return end.output.toString("utf8").split("\0").slice(0, -1);
+  }
+
+  async wasEmpty(repository: RepositoryName): Promise<boolean> {
+    return (await this.#find(repository))?.commit === EMPTY_TREE;
   }
 
   async templateOf(repository: RepositoryName): Promise<string | undefined> {

@@ -78,7 +78,6 @@ describe.skipIf(skipped !== undefined)(
         changes: failing(new Misconfigured("integration_not_configured", "The App's key is wrong.")),
         says: "The App's key is wrong.",
       },
-      "has no commit": { repository: { owner: "acme", name: "empty" }, says: "it has no commit yet" },
       "lacks the guessed branch": { repository: { ...WEB, ref: "gone" }, says: 'commit "gone"' },
     };
 

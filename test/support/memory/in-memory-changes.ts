@@ -38,6 +38,8 @@ export class InMemoryChanges implements ChangeTracker {
   /** The subject of the agent's first commit. Undefined: it commits nothing. */
   subject: string | undefined;
   marks = 0;
+  /** The repositories that had no commit, by `owner/name`. */
+  readonly emptyAtFirst = new Set<string>();
   /** The templates of pull requests, by `owner/name`. */
   readonly templates = new Map<string, string>();
   readonly #journal: string[];
@@ -53,6 +55,10 @@ export class InMemoryChanges implements ChangeTracker {
       throw fault;
     }
     this.marks += 1;
+  }
+
+  async wasEmpty(_site: RunWorkspace, { name, owner }: RepositoryName): Promise<boolean> {
+    return this.emptyAtFirst.has(`${owner}/${name}`);
   }
 
   async templateOf(_site: RunWorkspace, { name, owner }: RepositoryName): Promise<string | undefined> {

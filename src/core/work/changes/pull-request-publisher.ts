@@ -23,7 +23,7 @@ import {
   restartedTarget,
 } from "./publish-target.ts";
 import { pullRequestText } from "./pull-request-text.ts";
-import { besideRemark, refusalOf, shortPatch } from "./undelivered-work.ts";
+import { besideRemark, firstBranchRemark, refusalOf, shortPatch } from "./undelivered-work.ts";
 import { WorkPusher } from "./work-pusher.ts";
 
 export interface PullRequestPublisherDeps
@@ -328,6 +328,10 @@ export class PullRequestPublisher {
   ): Promise<PullRequestDraft | undefined> {
     const { changes, clean, run, runWorkspace, writer } = this.#deps;
     if (target.setting === "off" || branch === target.base) {
+      return undefined;
+    }
+    if (await changes.wasEmpty(runWorkspace, target)) {
+      this.#remark(firstBranchRemark(target, branch));
       return undefined;
     }
     const home = homeRepositoryOf(run);

@@ -1,6 +1,7 @@
 import { AppError } from "../../basics/errors.ts";
 import { listText } from "../../basics/list-text.ts";
 import { isBranchProtected, remedyOf } from "../../model/repositories/host-words.ts";
+import type { RepositoryName } from "../../model/repositories/repository-name.ts";
 import { homeRepositoryOf } from "../../model/runs/home-repository.ts";
 import type { Run, StatusMessage } from "../../model/runs/run.ts";
 import type { RefusedWork } from "../../model/runs/stored-outcome.ts";
@@ -156,6 +157,11 @@ export function besideRemark(branch: string, hostWords: string | undefined): str
     ? `its rules refuse the push (${hostWords.replace(/[.\s]+$/, "")})`
     : "it did not take the push, for example because another person pushed meanwhile";
   return `The work is not on the branch ${branch}, because ${reason}. It is in a pull request into that branch.`;
+}
+
+/** Why the work of a run in an empty repository has no pull request. */
+export function firstBranchRemark({ name, owner }: RepositoryName, branch: string): string {
+  return `The repository ${owner}/${name} had no commit, so there is no branch to open a pull request into. The work is on its first branch, ${branch}. Rename that branch, or push it to the name that the default branch shall have.`;
 }
 
 /** How a run ends for which only a default wants a pull request that Errand may not make. Undefined: it may. */

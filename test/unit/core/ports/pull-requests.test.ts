@@ -147,6 +147,30 @@ describe("the pull request of a run", () => {
     expect((await harness.run(id)).statusMessage).not.toHaveProperty("errorCode");
   });
 
+  test.each([
+    ["by Errand", undefined],
+    ["by the agent", pushes("feature")],
+  ])(
+    "the first branch of a repository, pushed %s, gets no pull request, and the run says why",
+    async (_who, script) => {
+      changed();
+      harness.changes.emptyAtFirst.add("acme/widgets");
+      harness.agents.scripts.push(...(script === undefined ? [] : [script]));
+      await start();
+
+      const id = await perform();
+
+      const branch = script === undefined ? branchOf(id) : "feature";
+      expect(harness.pullRequests.drafts).toEqual([]);
+      const run = await harness.run(id);
+      expect(run).toMatchObject({
+        state: "SUCCEEDED",
+        warnings: [expect.stringContaining(`its first branch, ${branch}.`)],
+      });
+      expect(run.outcome?.refused ?? []).toEqual([]);
+    },
+  );
+
   test("the work in a pull request is not stored as a patch as well", async () => {
     changed();
     harness.changes.sinceClone.set("acme/tools", "diff");
