@@ -26,7 +26,7 @@ describe("settings of the team", () => {
     await writeFile(editor, `#!/bin/sh\nsed -i 's/"site"/"edited"/' "$1"\n`, { mode: 0o700 });
 
     const tested = await output(["environments", "test", "site"]);
-    await output(["environments", "edit", "site", "--setup", "true"]);
+    await output(["environments", "edit", "site", "--setup", "true", "--secret", "A", "--secret", "B"]);
     const editing = cli.terminal(["environments", "edit", "site"], {
       env: { ERRAND_URL: service.url, ERRAND_API_KEY: service.apiKey, EDITOR: editor },
     });
@@ -38,6 +38,7 @@ describe("settings of the team", () => {
         name: "edited",
         github_repos: [{ owner: "acme", repo: "widgets" }],
         setup_commands: ["true"],
+        secrets: [{ name: "A" }, { name: "B" }],
       },
     });
     expect(await output(["environments", "list"])).toContain(`edited\t${created.uid}\t`);

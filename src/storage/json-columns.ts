@@ -103,6 +103,7 @@ export const RUN_CONFIG: z.ZodType<RunConfig> = z.looseObject({
   skill_spec: text,
   skills: z.exactOptional(texts),
   worker_host: text,
+  secrets: z.exactOptional(z.array(z.looseObject({ name: z.string() }))),
   idle_timeout_minutes: count,
   harness: z.exactOptional(HARNESS),
   mcp_servers: z.exactOptional(recordOf(MCP_SERVER)),
@@ -302,6 +303,7 @@ export const ENVIRONMENT_CONFIG: z.ZodType<EnvironmentConfig> = z.looseObject({
   setupCommands: texts,
   network: z.enum(NETWORK_ACCESSES),
   pullRequest: z.exactOptional(z.enum(PULL_REQUEST_SETTINGS)),
+  secretNames: z.exactOptional(texts),
 } satisfies MembersOf<EnvironmentConfig>);
 
 const someTexts = z.exactOptional(texts);

@@ -36,6 +36,14 @@ import { waitFor } from "../support/wait-for.ts";
 type Client = OzAPI;
 type RunListQuery = NonNullable<Parameters<Client["agent"]["runs"]["list"]>[0]>;
 type RunItem = Awaited<ReturnType<Client["agent"]["runs"]["retrieve"]>>;
+/** Members that the client does not know. */
+interface Answered {
+  readonly warnings?: readonly string[];
+  readonly result?: { readonly text: string };
+}
+
+/** Says which of two secrets the agent has. */
+const PRINT_BOTH = 'shell echo "(of $WANTED and of$OTHER)" > both.txt\nread both.txt';
 
 const SECRET_KEY = "the secret key of a test, 32 characters and more";
 const ENDED = ["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"];
@@ -106,6 +114,25 @@ describe("the public client creates, polls, steers and cancels", () => {
     expect(creator).toMatchObject({ type: "user", uid: expect.any(String) });
     expect(source).toBe("API");
     await untilEnded(run_id);
+  });
+});
+
+describe("the public client limits the secrets of a run", () => {
+  test("its config.secrets comes back, and the agent gets no other secret of the team", async () => {
+    for (const name of ["WANTED", "OTHER"]) {
+      await client.put(`/agent/secrets/${name}`, { body: { value: `value of ${name}` } });
+    }
+    const secrets = [{ name: "WANTED" }, { name: "GONE" }];
+    const config = { secrets } as OzAPI.AmbientAgentConfig;
+
+    const { run_id } = await client.agent.run({ prompt: PRINT_BOTH, config });
+    const run: RunItem & Answered = await untilEnded(run_id);
+
+    expect(run.agent_config).toMatchObject({ secrets });
+    expect(run.warnings).toEqual([
+      "The secret GONE, which the configuration of this run names, does not exist.",
+    ]);
+    expect(run.result?.text).toContain("(of [redacted] and of)");
   });
 });
 

@@ -47,6 +47,7 @@ export function addEnvironmentCommands(program: Command): void {
         .option("--image <image>", "the Docker image")
         .option("--repo <owner/name>", "a GitHub repository (repeatable)", collect)
         .option("--setup <command>", "a command that prepares it (repeatable)", collect)
+        .option("--secret <name>", "the only secrets of the team that its runs get (repeatable)", collect)
         .addOption(
           new Option(
             "--network <network>",
@@ -68,6 +69,7 @@ export function addEnvironmentCommands(program: Command): void {
         readonly image?: string;
         readonly repo?: readonly string[];
         readonly setup?: readonly string[];
+        readonly secret?: readonly string[];
         readonly network?: EnvironmentConfig["network"];
         readonly pr?: EnvironmentConfig["pull_request"];
       },
@@ -78,6 +80,7 @@ export function addEnvironmentCommands(program: Command): void {
         docker_image: options.image,
         github_repos: options.repo?.map(repositoryOf),
         setup_commands: options.setup === undefined ? undefined : [...options.setup],
+        secrets: options.secret?.map((name) => ({ name })),
         network: options.network,
         pull_request: options.pr,
       }),

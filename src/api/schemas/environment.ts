@@ -7,6 +7,7 @@ import { PageInfo } from "./page-info.ts";
 import { RunCreatorInfo } from "./run-creator.ts";
 import { Scope } from "./run-item.ts";
 import { RunState } from "./run-requests.ts";
+import { SecretList, secretListOf, secretNamesIn } from "./secret-list.ts";
 import { Timestamp, textOfCharacters } from "./text.ts";
 
 const ENVIRONMENT_CONFIG_EXAMPLE = {
@@ -96,6 +97,10 @@ export const EnvironmentConfigSchema = z
         "What Errand does with changes in its repositories, if neither a request nor a routing rule says it. Default: " +
           "requests of people in chats make a draft pull request where the team can open one, others none.",
       ),
+    secrets: SecretList.optional().describe(
+      "The only secrets of the team that its runs get, and no personal ones, if neither a request nor a named agent " +
+        "says it. Absent or empty: all of them.",
+    ),
   })
   .meta({
     id: "EnvironmentConfig",
@@ -184,6 +189,7 @@ export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentCon
     setup_commands = [],
     network = "none",
     pull_request: pullRequest,
+    secrets = [],
   } = json;
   return {
     name,
@@ -191,18 +197,18 @@ export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentCon
     repositories: github_repos.map(({ owner, repo }) => ({ owner, name: repo })),
     setupCommands: setup_commands,
     network,
-    ...defined({ pullRequest }),
+    ...defined({ pullRequest, secretNames: secrets.length === 0 ? undefined : secretNamesIn(secrets) }),
   };
 }
 
 export function environmentConfigJson(config: EnvironmentConfig): EnvironmentConfigJson {
-  const { name, description, image, repositories, setupCommands, network, pullRequest } = config;
+  const { name, description, image, repositories, setupCommands, network, pullRequest, secretNames } = config;
   return {
     name,
     ...defined({ description, docker_image: image }),
     github_repos: repositories.map((repository) => ({ owner: repository.owner, repo: repository.name })),
     setup_commands: [...setupCommands],
     network,
-    ...defined({ pull_request: pullRequest }),
+    ...defined({ pull_request: pullRequest, secrets: secretNames && secretListOf(secretNames) }),
   };
 }

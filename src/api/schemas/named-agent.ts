@@ -1,17 +1,16 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
 import { withRedactedValues } from "../../core/model/secrets/sealed-values.ts";
-import { problemOfName } from "../../core/model/secrets/secret.ts";
 import type { KnownAgent, NamedAgentEdit } from "../../core/team/records/named-agent-service.ts";
 import { clearable, withoutEffect } from "./marks.ts";
 import { PageInfo } from "./page-info.ts";
 import { Harness, McpServers, SkillSpec } from "./run-config.ts";
+import { SecretList, secretListOf, secretNamesIn } from "./secret-list.ts";
 import { Timestamp, textOfBytes, textOfCharacters } from "./text.ts";
 
 const NAME_LENGTH = 200;
 const DESCRIPTION_BYTES = 4_000;
 const SKILLS_MAX = 20;
-const SECRETS_MAX = 200;
 const UNUSED_BYTES = 16_384;
 const NOT_USED = "Stored and returned, but without effect: the response that accepts it names it as ignored.";
 
@@ -27,18 +26,6 @@ const EXAMPLE = {
   skills: ["acme/skills:review"],
   prompt: "Be strict about tests.",
 };
-
-const SecretRef = z.object({
-  name: z
-    .string()
-    .superRefine((name, context) => {
-      const message = problemOfName(name);
-      if (message !== undefined) {
-        context.addIssue({ code: "custom", message });
-      }
-    })
-    .describe("The name of a secret of the team."),
-});
 
 const Unused = z
   .unknown()
@@ -58,11 +45,9 @@ const settings = {
   environment_id: clearable(z.string().optional().describe("The environment of its runs: one of the team.")),
   mcp_servers: McpServers.optional().describe("The MCP servers of its runs."),
   skills: z.array(SkillSpec).max(SKILLS_MAX).optional().describe("The skills of its runs."),
-  secrets: z
-    .array(SecretRef)
-    .max(SECRETS_MAX)
-    .optional()
-    .describe("The only secrets of the team that its runs get. Empty: all of them."),
+  secrets: SecretList.optional().describe(
+    "The only secrets of the team that its runs get. Empty: all of them. A request can name fewer of them.",
+  ),
   worker_host: clearable(z.string().optional().describe("The workers that execute its runs, by their name.")),
   on_behalf_of_enabled: z
     .boolean()
@@ -114,9 +99,7 @@ export const NamedAgentItem = z
       })
       .describe("This server has no memory stores."),
     ...settings,
-    secrets: z
-      .array(SecretRef)
-      .describe("The only secrets of the team that its runs get. Empty: all of them."),
+    secrets: SecretList.describe("The only secrets of the team that its runs get. Empty: all of them."),
     skills: z.array(z.string()).describe("The skills of its runs."),
     ignored: z
       .array(z.string())
@@ -161,7 +144,7 @@ export function namedAgentEditOf(request: UpdateNamedAgentRequest): NamedAgentEd
     others: Object.fromEntries(UNUSED_NAMES.flatMap((member) => setMember(member, request[member]))),
     name,
     description: description === undefined ? undefined : description === "" ? null : description,
-    secretNames: secrets === undefined ? undefined : [...new Set(secrets.map((secret) => secret.name))],
+    secretNames: secrets === undefined ? undefined : secretNamesIn(secrets),
     onBehalfOfEnabled: on_behalf_of_enabled,
   });
 }
@@ -189,7 +172,7 @@ export function namedAgentItem({ agent, principal }: KnownAgent, isUsable: boole
     updated_at: updatedAt.toISOString(),
     default_runner_uid: "",
     memory: { attached_stores: [], auto_memory: { enabled: false } },
-    secrets: secretNames.map((name) => ({ name })),
+    secrets: secretListOf(secretNames),
     skills: (config.skills as string[] | undefined) ?? [],
     on_behalf_of_enabled: onBehalfOfEnabled,
     ...defined({ description }),

@@ -6,6 +6,7 @@ import type { RunConfig } from "../../core/model/runs/run.ts";
 import { skillSpecProblem } from "../../core/model/skills/skill-spec.ts";
 import { ONE_OF, withoutEffect } from "./marks.ts";
 import { CONFIG_EXAMPLE, MCP_SERVER_EXAMPLE } from "./run-examples.ts";
+import { SecretList } from "./secret-list.ts";
 
 const IDLE_MINUTES_MAX = 60;
 /** The reference is `$` and the name of the secret in braces. */
@@ -209,6 +210,11 @@ export const AmbientAgentConfig = z
       .string()
       .optional()
       .describe("Only workers with this name may execute the run, even if it has to wait for one."),
+    secrets: SecretList.optional().describe(
+      "The only secrets of the team that the run gets, and no personal ones. They must be among those of the named " +
+        "agent that executes the run, if it has a list. Absent or empty: those of the named agent, else those of the " +
+        "environment, else all.",
+    ),
     idle_timeout_minutes: z
       .int()
       .min(0)
@@ -293,7 +299,8 @@ export const AmbientAgentConfig = z
  * the type undefined.
  */
 export function runConfigOf(config: z.output<typeof AmbientAgentConfig>): RunConfig {
-  return config as RunConfig;
+  const { secrets = [], ...others } = config;
+  return (secrets.length === 0 ? others : config) as RunConfig;
 }
 
 /**

@@ -22,7 +22,7 @@ export async function retriedRun(
   const run = await runs.get({ id }, creator);
   const inputs = await storage.files.inputsOf(id);
   const agent = await storage.namedAgents.find(run.teamId, run.executorId ?? run.creatorId);
-  if (run.secretNames !== undefined && agent === undefined) {
+  if (agent === undefined && hasSecretsOfAgent(run)) {
     throw new AppError("resource_not_found", "The agent of this run was deleted.", {
       remedy: "Start a new run. A retry would get secrets that the agent did not have.",
     });
@@ -36,6 +36,12 @@ export async function retriedRun(
     }),
     ...defined({ agentUid: agent?.id }),
   };
+}
+
+/** Whether a named agent limits the secrets of the run. Runs of earlier versions have no other lists. */
+function hasSecretsOfAgent({ config, provenance, secretNames }: Run): boolean {
+  const layer = config.secrets === undefined ? "agent" : provenance.config_layers?.secrets;
+  return secretNames !== undefined && layer === "agent";
 }
 
 async function continuedRunOf(

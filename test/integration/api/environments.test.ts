@@ -12,6 +12,7 @@ const CONFIG = {
   setup_commands: ["npm ci", "npm run build"],
   network: "internet",
   pull_request: "off",
+  secrets: [{ name: "NPM_TOKEN" }],
 };
 
 let harness: ApiHarness;
@@ -85,6 +86,7 @@ describe("an environment", () => {
     ["with a repository that leads elsewhere", { name: "x", github_repos: [{ owner: "..", repo: "api" }] }],
     ["with half a repository", { name: "x", github_repos: [{ owner: "acme" }] }],
     ["with another network", { name: "x", network: "some" }],
+    ["with a variable that is no secret", { name: "x", secrets: [{ name: "PATH" }] }],
   ])("an environment %s is refused", async (_what, config) => {
     expect((await create(config)).status).toBe(400);
   });

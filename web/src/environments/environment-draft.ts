@@ -8,6 +8,7 @@ export interface EnvironmentDraft {
   readonly repositories: string;
   readonly image: string;
   readonly commands: string;
+  readonly secrets: string;
   readonly hasInternet: boolean;
   /** What becomes of changes. Empty: the default. */
   readonly pullRequest: string;
@@ -28,6 +29,7 @@ export function environmentDraftOf(config: EnvironmentConfig | undefined): Envir
     repositories: (config?.github_repos ?? []).map(({ owner, repo }) => `${owner}/${repo}`).join("\n"),
     image: config?.docker_image ?? "",
     commands: (config?.setup_commands ?? []).join("\n"),
+    secrets: (config?.secrets ?? []).map(({ name }) => name).join("\n"),
     hasInternet: config?.network === "internet",
     pullRequest: config?.pull_request ?? "",
   };
@@ -50,7 +52,7 @@ export function environmentConfigOf(
   draft: EnvironmentDraft,
   before: EnvironmentConfig | undefined,
 ): EnvironmentConfig {
-  const { commands, description, hasInternet, image, name, pullRequest, repositories } = draft;
+  const { commands, description, hasInternet, image, name, pullRequest, repositories, secrets } = draft;
   const setting = PULL_REQUEST_OPTIONS.map(({ value }) => value).find((value) => value === pullRequest);
   const hasSameCommands = commands === environmentDraftOf(before).commands;
   return {
@@ -64,6 +66,7 @@ export function environmentConfigOf(
     setup_commands: hasSameCommands ? (before?.setup_commands ?? []) : linesOf(commands),
     network: hasInternet ? "internet" : "none",
     ...(setting === undefined || setting === "" ? {} : { pull_request: setting }),
+    ...(secrets.trim() === "" ? {} : { secrets: linesOf(secrets).map((line) => ({ name: line })) }),
   };
 }
 

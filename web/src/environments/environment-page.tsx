@@ -128,6 +128,22 @@ function EnvironmentForm({
               )}
             </Field>
           </div>
+          <Field
+            label="Secrets"
+            hint="One name on each line: the only secrets of the team that its runs get, unless a request or a named agent names others. Empty: all, and the personal ones of the person who starts the run."
+            problem={problemAt("config.secrets")}
+          >
+            {(control) => (
+              <textarea
+                {...control}
+                className="input mono"
+                rows={2}
+                placeholder="NPM_TOKEN"
+                value={draft.secrets}
+                onChange={({ target }) => change({ secrets: target.value })}
+              />
+            )}
+          </Field>
           <div>
             <CheckField
               label="Agents may reach public addresses"

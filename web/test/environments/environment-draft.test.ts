@@ -15,6 +15,7 @@ describe("the draft of an environment", () => {
     setup_commands: ["npm ci", "for each in a b; do\n  echo $each\ndone"],
     network: "internet",
     pull_request: "off",
+    secrets: [{ name: "NPM_TOKEN" }, { name: "GITHUB_TOKEN" }],
   };
   const draft = environmentDraftOf(config);
 

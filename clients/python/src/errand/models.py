@@ -473,6 +473,17 @@ class RunPullRequestStatus(Model):
     """
 
 
+class SecretRef(Model):
+    """
+    A secret of the team, by its name.
+    """
+
+    name: str
+    """
+    The name of a secret of the team.
+    """
+
+
 class MCPServerProgram(Model):
     """
     A program in the sandbox, next to the agent.
@@ -615,6 +626,10 @@ class AmbientAgentConfig(Model):
     worker_host: str | None = None
     """
     Only workers with this name may execute the run, even if it has to wait for one.
+    """
+    secrets: list[SecretRef] | None = None
+    """
+    The only secrets of the team that the run gets, and no personal ones. They must be among those of the named agent that executes the run, if it has a list. Absent or empty: those of the named agent, else those of the environment, else all.
     """
     idle_timeout_minutes: int | None = None
     """
@@ -4678,6 +4693,10 @@ class EnvironmentConfig(Model):
     """
     What Errand does with changes in its repositories, if neither a request nor a routing rule says it. Default: requests of people in chats make a draft pull request where the team can open one, others none.
     """
+    secrets: list[SecretRef] | None = None
+    """
+    The only secrets of the team that its runs get, and no personal ones, if neither a request nor a named agent says it. Absent or empty: all of them.
+    """
 
 
 class CreateEnvironmentRequest(Model):
@@ -5456,17 +5475,6 @@ class CreateNamedAgentRequestHarness(Model):
     """
 
 
-class CreateNamedAgentRequestSecret(Model):
-    """
-    An entry of `CreateNamedAgentRequestSecrets`.
-    """
-
-    name: str
-    """
-    The name of a secret of the team.
-    """
-
-
 class CreateNamedAgentRequest(Model):
     """
     A new named agent. Its runs take values that their requests leave out from it.
@@ -5504,9 +5512,9 @@ class CreateNamedAgentRequest(Model):
     """
     The skills of its runs.
     """
-    secrets: list[CreateNamedAgentRequestSecret] | None = None
+    secrets: list[SecretRef] | None = None
     """
-    The only secrets of the team that its runs get. Empty: all of them.
+    The only secrets of the team that its runs get. Empty: all of them. A request can name fewer of them.
     """
     worker_host: str | None = None
     """
@@ -5549,17 +5557,6 @@ class UpdateNamedAgentRequestHarness(Model):
     """
 
 
-class UpdateNamedAgentRequestSecret(Model):
-    """
-    An entry of `UpdateNamedAgentRequestSecrets`.
-    """
-
-    name: str
-    """
-    The name of a secret of the team.
-    """
-
-
 class UpdateNamedAgentRequest(Model):
     """
     The members to change. A member that is missing or null keeps its value. An empty text, list or object removes the value. Any other value replaces the old one as a whole.
@@ -5597,9 +5594,9 @@ class UpdateNamedAgentRequest(Model):
     """
     The skills of its runs.
     """
-    secrets: list[UpdateNamedAgentRequestSecret] | None = None
+    secrets: list[SecretRef] | None = None
     """
-    The only secrets of the team that its runs get. Empty: all of them.
+    The only secrets of the team that its runs get. Empty: all of them. A request can name fewer of them.
     """
     worker_host: str | None = None
     """
@@ -5650,17 +5647,6 @@ class NamedAgentHarness(Model):
     reasoning_level: str | None = None
     """
     The reasoning level, as the agent names it.
-    """
-
-
-class NamedAgentSecret(Model):
-    """
-    An entry of `NamedAgentSecrets`.
-    """
-
-    name: str
-    """
-    The name of a secret of the team.
     """
 
 
@@ -8175,7 +8161,7 @@ class NamedAgent(Model):
     """
     The skills of its runs.
     """
-    secrets: list[NamedAgentSecret]
+    secrets: list[SecretRef]
     """
     The only secrets of the team that its runs get. Empty: all of them.
     """

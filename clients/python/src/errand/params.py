@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from typing_extensions import NotRequired
 from typing import Any, Literal, TypeAlias, TypedDict
+from typing_extensions import NotRequired
+
+
+class SecretRef(TypedDict):
+    """
+    A secret of the team, by its name.
+    """
+
+    name: str
+    """
+    The name of a secret of the team.
+    """
 
 
 class MCPServerProgram(TypedDict):
@@ -154,6 +165,10 @@ class AmbientAgentConfig(TypedDict):
     worker_host: NotRequired[str]
     """
     Only workers with this name may execute the run, even if it has to wait for one.
+    """
+    secrets: NotRequired[list[SecretRef]]
+    """
+    The only secrets of the team that the run gets, and no personal ones. They must be among those of the named agent that executes the run, if it has a list. Absent or empty: those of the named agent, else those of the environment, else all.
     """
     idle_timeout_minutes: NotRequired[int]
     """
@@ -919,6 +934,10 @@ class EnvironmentConfig(TypedDict):
     """
     What Errand does with changes in its repositories, if neither a request nor a routing rule says it. Default: requests of people in chats make a draft pull request where the team can open one, others none.
     """
+    secrets: NotRequired[list[SecretRef]]
+    """
+    The only secrets of the team that its runs get, and no personal ones, if neither a request nor a named agent says it. Absent or empty: all of them.
+    """
 
 
 class CreateEnvironmentRequest(TypedDict):
@@ -1039,17 +1058,6 @@ class CreateNamedAgentRequestHarness(TypedDict):
     """
 
 
-class CreateNamedAgentRequestSecret(TypedDict):
-    """
-    An entry of `CreateNamedAgentRequestSecrets`.
-    """
-
-    name: str
-    """
-    The name of a secret of the team.
-    """
-
-
 class CreateNamedAgentRequest(TypedDict):
     """
     A new named agent. Its runs take values that their requests leave out from it.
@@ -1087,9 +1095,9 @@ class CreateNamedAgentRequest(TypedDict):
     """
     The skills of its runs.
     """
-    secrets: NotRequired[list[CreateNamedAgentRequestSecret]]
+    secrets: NotRequired[list[SecretRef]]
     """
-    The only secrets of the team that its runs get. Empty: all of them.
+    The only secrets of the team that its runs get. Empty: all of them. A request can name fewer of them.
     """
     worker_host: NotRequired[str]
     """
@@ -1132,17 +1140,6 @@ class UpdateNamedAgentRequestHarness(TypedDict):
     """
 
 
-class UpdateNamedAgentRequestSecret(TypedDict):
-    """
-    An entry of `UpdateNamedAgentRequestSecrets`.
-    """
-
-    name: str
-    """
-    The name of a secret of the team.
-    """
-
-
 class UpdateNamedAgentRequest(TypedDict):
     """
     The members to change. A member that is missing or null keeps its value. An empty text, list or object removes the value. Any other value replaces the old one as a whole.
@@ -1180,9 +1177,9 @@ class UpdateNamedAgentRequest(TypedDict):
     """
     The skills of its runs.
     """
-    secrets: NotRequired[list[UpdateNamedAgentRequestSecret]]
+    secrets: NotRequired[list[SecretRef]]
     """
-    The only secrets of the team that its runs get. Empty: all of them.
+    The only secrets of the team that its runs get. Empty: all of them. A request can name fewer of them.
     """
     worker_host: NotRequired[str]
     """

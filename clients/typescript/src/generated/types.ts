@@ -453,6 +453,16 @@ export type RunPullRequestStatus = {
 };
 
 /**
+ * A secret of the team, by its name.
+ */
+export type SecretRef = {
+    /**
+     * The name of a secret of the team.
+     */
+    name: string;
+};
+
+/**
  * A program in the sandbox, next to the agent.
  */
 export type MCPServerProgram = {
@@ -605,6 +615,10 @@ export type AmbientAgentConfig = {
      * Only workers with this name may execute the run, even if it has to wait for one.
      */
     worker_host?: string;
+    /**
+     * The only secrets of the team that the run gets, and no personal ones. They must be among those of the named agent that executes the run, if it has a list. Absent or empty: those of the named agent, else those of the environment, else all.
+     */
+    secrets?: Array<SecretRef>;
     /**
      * How long an agent that waits for a person is kept running. 0: not at all.
      */
@@ -4853,6 +4867,10 @@ export type EnvironmentConfig = {
      * What Errand does with changes in its repositories, if neither a request nor a routing rule says it. Default: requests of people in chats make a draft pull request where the team can open one, others none.
      */
     pull_request?: 'off' | 'draft' | 'ready';
+    /**
+     * The only secrets of the team that its runs get, and no personal ones, if neither a request nor a named agent says it. Absent or empty: all of them.
+     */
+    secrets?: Array<SecretRef>;
 };
 
 /**
@@ -5645,16 +5663,6 @@ export type CreateNamedAgentRequestHarness = {
 };
 
 /**
- * An entry of `CreateNamedAgentRequestSecrets`.
- */
-export type CreateNamedAgentRequestSecret = {
-    /**
-     * The name of a secret of the team.
-     */
-    name: string;
-};
-
-/**
  * A new named agent. Its runs take values that their requests leave out from it.
  */
 export type CreateNamedAgentRequest = {
@@ -5693,9 +5701,9 @@ export type CreateNamedAgentRequest = {
      */
     skills?: Array<string>;
     /**
-     * The only secrets of the team that its runs get. Empty: all of them.
+     * The only secrets of the team that its runs get. Empty: all of them. A request can name fewer of them.
      */
-    secrets?: Array<CreateNamedAgentRequestSecret>;
+    secrets?: Array<SecretRef>;
     /**
      * The workers that execute its runs, by their name.
      */
@@ -5738,16 +5746,6 @@ export type UpdateNamedAgentRequestHarness = {
 };
 
 /**
- * An entry of `UpdateNamedAgentRequestSecrets`.
- */
-export type UpdateNamedAgentRequestSecret = {
-    /**
-     * The name of a secret of the team.
-     */
-    name: string;
-};
-
-/**
  * The members to change. A member that is missing or null keeps its value. An empty text, list or object removes the value. Any other value replaces the old one as a whole.
  */
 export type UpdateNamedAgentRequest = {
@@ -5786,9 +5784,9 @@ export type UpdateNamedAgentRequest = {
      */
     skills?: Array<string>;
     /**
-     * The only secrets of the team that its runs get. Empty: all of them.
+     * The only secrets of the team that its runs get. Empty: all of them. A request can name fewer of them.
      */
-    secrets?: Array<UpdateNamedAgentRequestSecret>;
+    secrets?: Array<SecretRef>;
     /**
      * The workers that execute its runs, by their name.
      */
@@ -5852,16 +5850,6 @@ export type NamedAgentHarness = {
      */
     reasoning_level?: string;
     [key: string]: unknown;
-};
-
-/**
- * An entry of `NamedAgentSecrets`.
- */
-export type NamedAgentSecret = {
-    /**
-     * The name of a secret of the team.
-     */
-    name: string;
 };
 
 /**
@@ -5929,7 +5917,7 @@ export type NamedAgent = {
     /**
      * The only secrets of the team that its runs get. Empty: all of them.
      */
-    secrets: Array<NamedAgentSecret>;
+    secrets: Array<SecretRef>;
     /**
      * The workers that execute its runs, by their name.
      */

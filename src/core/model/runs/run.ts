@@ -28,6 +28,8 @@ export interface RunConfig {
   readonly skill_spec?: string;
   readonly skills?: string[];
   readonly worker_host?: string;
+  /** The only team secrets that the run gets. Absent: all of them. */
+  readonly secrets?: { readonly name: string }[];
   readonly idle_timeout_minutes?: number;
   readonly harness?: {
     readonly type?: string;

@@ -22,6 +22,8 @@ export interface EnvironmentConfig {
   readonly network: NetworkAccess;
   /** What happens to changes in its repositories if neither a request nor a routing rule says it. */
   readonly pullRequest?: PullRequestSetting;
+  /** The only team secrets that its runs get if neither a request nor a named agent says it. Absent: all of them. */
+  readonly secretNames?: readonly string[];
 }
 
 export const NETWORK_ACCESSES = ["none", "internet"] as const;

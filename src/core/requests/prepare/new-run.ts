@@ -14,6 +14,7 @@ import type {
   RunMode,
 } from "../../model/runs/run.ts";
 import type { RunSource } from "../../model/runs/sources.ts";
+import { secretNamesOf } from "../../model/secrets/secret-names.ts";
 import { type Skill, skillId } from "../../model/skills/skill.ts";
 import type { InputFile } from "../../model/workspaces/input-file.ts";
 import type { RunAggregate } from "../../ports/stores/run-store.ts";
@@ -129,25 +130,14 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunDe
  * The executor is recorded only where it differs from the creator. The requester is recorded for each run in another
  * person's name, also in that of the requester itself, because such a run has fewer rights.
  */
-function executionOf({
-  creator,
-  namedAgent,
-  requester,
-}: NewRun): Pick<RunDefinition, "executorId" | "requesterId" | "secretNames"> {
+function executionOf(request: NewRun): Pick<RunDefinition, "executorId" | "requesterId" | "secretNames"> {
+  const { creator, namedAgent, requester } = request;
   const executorId = namedAgent?.id ?? requester?.id ?? creator.id;
-  const secretNames = secretNamesOf(namedAgent);
   return defined({
     executorId: executorId === creator.id ? undefined : executorId,
     requesterId: requester?.id,
-    secretNames,
+    secretNames: secretNamesOf(request),
   });
-}
-
-/** The only team secrets that the runs of an agent get. Undefined: all. */
-export function secretNamesOf(
-  namedAgent: Pick<NamedAgent, "secretNames"> | undefined,
-): readonly string[] | undefined {
-  return namedAgent?.secretNames.length === 0 ? undefined : namedAgent?.secretNames;
 }
 
 /** The stored configuration stays as the caller wrote it. */

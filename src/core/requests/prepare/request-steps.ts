@@ -15,6 +15,7 @@ import { withChangeSettings } from "./change-settings.ts";
 import { findExecutingAgent } from "./find-executing-agent.ts";
 import type { AgentChoice, NewRun } from "./new-run.ts";
 import { requireTeamMcpServers } from "./requirements.ts";
+import { withSecretList } from "./secret-list.ts";
 
 export interface RunPreparerDeps extends Pick<RunRules, "policies" | "routing"> {
   readonly storage: Pick<
@@ -96,6 +97,14 @@ export const CONFIG_STEPS: readonly RequestStep[] = [
       const provenance = { ...request.provenance, environment: { name, repositories: names } };
       return { ...draft, environment, request: { ...request, provenance } };
     },
+  },
+  {
+    // Before the steps that read repositories, because a list without the git token limits what they can read.
+    name: "secrets",
+    applies: ({ environment, request: { config, namedAgent } }) =>
+      [config?.secrets, environment?.config.secretNames].some((member) => member !== undefined) ||
+      (namedAgent?.secretNames ?? []).length > 0,
+    apply: async (draft) => ({ ...draft, request: withSecretList(draft) }),
   },
   {
     name: "repository and its changes",

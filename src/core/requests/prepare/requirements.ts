@@ -5,11 +5,12 @@ import type { RunConfig, RunDefinition } from "../../model/runs/run.ts";
 import { runRepositoryOf } from "../../model/runs/run-repository.ts";
 import { mcpServerNamed } from "../../model/secrets/mcp-server.ts";
 import { GIT_TOKEN, teamAccessOf } from "../../model/secrets/secret.ts";
+import { secretNamesOf } from "../../model/secrets/secret-names.ts";
 import { hasImages, isRestricted, type LiveWorker } from "../../model/workers/worker.ts";
 import type { PullRequests } from "../../ports/pull-requests.ts";
 import type { McpServerStore } from "../../ports/stores/record-store.ts";
 import type { WorkerStore } from "../../ports/stores/worker-store.ts";
-import { type AgentChoice, type NewRun, secretNamesOf } from "./new-run.ts";
+import type { AgentChoice, NewRun } from "./new-run.ts";
 
 /** A request, as far as its pull requests are concerned. */
 type Publishing = Pick<NewRun, "config" | "creator" | "namedAgent">;
@@ -17,10 +18,11 @@ type Publishing = Pick<NewRun, "config" | "creator" | "namedAgent">;
 /** Whether the team has credentials for a pull request in at least one of these repositories. */
 export async function mayOpenPullRequest(
   pullRequests: Pick<PullRequests, "isAllowed">,
-  { creator: { teamId }, namedAgent }: Publishing,
+  request: Publishing,
   repositories: readonly RepositoryName[],
 ): Promise<boolean> {
-  const access = teamAccessOf({ teamId, secretNames: secretNamesOf(namedAgent) });
+  const { teamId } = request.creator;
+  const access = teamAccessOf({ teamId, secretNames: secretNamesOf(request) });
   for (const { name, owner } of repositories) {
     if (await pullRequests.isAllowed({ owner, name, ...access })) {
       return true;

@@ -248,6 +248,8 @@ const OF_THE_TASK = ["name", "output_schema", "session_sharing", "skill_spec"];
 const OF_THE_AGENT = ["harness", "model_id"];
 /** These members say something about the repository, so they are inherited only with it. */
 const OF_THE_REPOSITORY = ["ref", "pull_request", "repository_guessed"];
+/** A list of secrets that came from these layers belongs to the named agent or the environment, not to the conversation. */
+const OF_OTHERS: readonly (ConfigLayer | undefined)[] = ["agent", "default"];
 /** The repository in which the run was requested. */
 const OF_THE_PLACE = ["repository", "head"];
 
@@ -263,6 +265,7 @@ export function inheritConfig(before: Run, requested: RunConfig): InheritedConfi
     ...OF_THE_TASK,
     ...(type === agent ? [] : OF_THE_AGENT),
     ...(isPlacedAnew(before, requested) ? OF_THE_REPOSITORY : []),
+    ...(OF_OTHERS.includes(provenance.config_layers?.secrets) ? ["secrets"] : []),
   ];
   return defined({
     formerAgent: type === agent ? agent : undefined,

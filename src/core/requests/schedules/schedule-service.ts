@@ -11,6 +11,7 @@ import { requireEnvironment } from "../../team/records/environment-service.ts";
 import { requireWithinLimits } from "../../team/records/record-limits.ts";
 import { findExecutingAgent } from "../prepare/find-executing-agent.ts";
 import { requireTeamMcpServers } from "../prepare/requirements.ts";
+import { requireAmong } from "../prepare/secret-list.ts";
 
 export interface ScheduleDeps {
   readonly storage: Pick<
@@ -134,11 +135,12 @@ export class ScheduleService {
     }
     await requireTeamMcpServers(storage.mcpServers, teamId, config, "agent_config");
     const [principal] = await storage.people.getMany([creatorId]);
-    await findExecutingAgent(
+    const agent = await findExecutingAgent(
       storage,
       { ...creator, ...defined({ type: principal ? principal.type : undefined }) },
       agentUid,
     );
+    requireAmong(agent?.secretNames ?? [], { config }, "agent_config");
   }
 
   async #enqueue({ id, nextRunAt }: Schedule): Promise<void> {

@@ -4,12 +4,13 @@ import type { Viewer } from "../../model/people/principal.ts";
 import { isSameName, type RepositoryName } from "../../model/repositories/repository-name.ts";
 import { runRepositoryOf } from "../../model/runs/run-repository.ts";
 import { teamAccessOf } from "../../model/secrets/secret.ts";
+import { secretNamesOf } from "../../model/secrets/secret-names.ts";
 import { type Skill, skillId } from "../../model/skills/skill.ts";
 import { parseSkillSpec, type SkillSpec } from "../../model/skills/skill-spec.ts";
 import { repositoriesOf } from "../../model/workspaces/environment.ts";
 import type { SkillLibrary } from "../../ports/skill-library.ts";
 import type { EnvironmentService } from "../../team/records/environment-service.ts";
-import { type NewRun, secretNamesOf } from "../prepare/new-run.ts";
+import type { NewRun } from "../prepare/new-run.ts";
 
 export interface SkillFinderDeps {
   readonly library: Pick<SkillLibrary, "find">;
@@ -19,7 +20,7 @@ export interface SkillFinderDeps {
 /** The principal who starts the run, and its environment. */
 export interface SkillAsker {
   readonly viewer: Pick<Viewer, "id" | "teamId">;
-  /** Of the named agent that does the run: the only team secrets that it gets. Undefined: all. */
+  /** The only team secrets that the run gets. Undefined: all. */
   readonly secretNames?: readonly string[] | undefined;
   readonly environmentId?: string | undefined;
   /** The repository that the run's configuration names. */
@@ -94,11 +95,11 @@ function wordsOf({ wanted }: SkillSpec): string {
  * without a skill of its own, the first of `skills` is the task.
  */
 export async function withSkills(finder: Pick<SkillFinder, "find">, request: NewRun): Promise<NewRun> {
-  const { config = {}, creator, namedAgent, prompt } = request;
+  const { config = {}, creator, prompt } = request;
   const find = (spec: string) =>
     finder.find(spec, {
       viewer: creator,
-      secretNames: secretNamesOf(namedAgent),
+      secretNames: secretNamesOf(request),
       environmentId: config.environment_id,
       repository: runRepositoryOf(config),
     });

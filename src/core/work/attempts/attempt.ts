@@ -29,6 +29,7 @@ import { budgetUsedUp } from "../limits/budget.ts";
 import { priorWorkMs } from "../limits/prior-usage.ts";
 import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
 import { EventRecorder, type RecordedUpdate } from "../log/event-recorder.ts";
+import { missingSecrets } from "../secrets/missing-secrets.ts";
 import { type OpenedSecrets, RunSecrets } from "../secrets/run-secrets.ts";
 import { AttemptSlot } from "../slots/slots.ts";
 import { asksOnlyForPullRequest, makePullRequest } from "../turns/pull-request-turn.ts";
@@ -189,11 +190,7 @@ export class Attempt {
   }
 
   async #warnOfMissing({ all }: OpenedSecrets): Promise<void> {
-    const { deps } = this.#services;
-    const missing = (deps.run.secretNames ?? []).filter((name) => !Object.hasOwn(all, name));
-    await this.#addWarnings(
-      missing.map((name) => `The secret ${name}, which the agent of this run names, does not exist.`),
-    );
+    await this.#addWarnings(missingSecrets(this.#services.deps.run, all));
   }
 
   async #openMcpServers(): Promise<AttemptContextRequest["mcpServers"]> {

@@ -94,6 +94,7 @@ const COVERED: Readonly<Record<string, Readonly<Record<string, keyof ExecutedCon
     ref: "repositories",
     repository: "repositories",
     repository_guessed: "not: only whether the run fails without the repository",
+    secrets: "secretNames",
     session_sharing: "not: who reads the run",
     skill_spec: "skills",
     skills: "skills",
@@ -116,6 +117,7 @@ const COVERED: Readonly<Record<string, Readonly<Record<string, keyof ExecutedCon
     setup_commands: "setupCommands",
     network: "network",
     pull_request: "pullRequest",
+    secrets: "secretNames",
   },
 };
 

@@ -8,6 +8,7 @@ import { retryOf } from "../../../../../src/core/requests/prepare/retry-of.ts";
 import { SecretService } from "../../../../../src/core/team/records/secret-service.ts";
 import { createSecretBox } from "../../../../../src/secrets/secret-box.ts";
 import { CoreHarness } from "../../../../support/core-harness.ts";
+import { anEnvironment } from "../../../../support/environment-builders.ts";
 import { quiet } from "../../../../support/manual-clock.ts";
 import { END_TURN } from "../../../../support/scripted-agents.ts";
 
@@ -131,6 +132,43 @@ describe("the secrets of a run", () => {
     expect(harness.agents.starts.map(secretsOf)).toEqual([{ WANTED: TEAMS }]);
     expect((await harness.run(id)).warnings).toEqual([
       "The secret ADAS, which the agent of this run names, does not exist.",
+    ]);
+  });
+
+  test("a run gets only the team's secrets that its configuration names, and a missing one is a warning", async () => {
+    await set(ada, "WANTED", TEAMS);
+    await set(ada, "OTHER", TEAMS);
+    await set(ada, "ADAS", ADAS, false);
+    await harness.start();
+
+    const secrets = [{ name: "WANTED" }, { name: "WANTED" }, { name: "GONE" }];
+    const { id } = await harness.create({ creator: ada, config: { secrets } });
+    await quiet();
+
+    expect(harness.agents.starts.map(secretsOf)).toEqual([{ WANTED: TEAMS }]);
+    expect((await harness.run(id)).warnings).toEqual([
+      "The secret GONE, which the configuration of this run names, does not exist.",
+    ]);
+  });
+
+  test("a run in an environment with a list gets only these secrets of the team", async () => {
+    await set(ada, "WANTED", TEAMS);
+    await set(ada, "OTHER", TEAMS);
+    await set(ada, "ADAS", ADAS, false);
+    const site = anEnvironment("site");
+    await harness.storage.environments.add({
+      ...site,
+      config: { ...site.config, secretNames: ["WANTED", "GONE"] },
+    });
+    await harness.start();
+
+    const { id } = await harness.create({ creator: ada, config: { environment_id: "site" } });
+    await quiet();
+
+    expect(harness.agents.starts.map(secretsOf)).toEqual([{ WANTED: TEAMS }]);
+    expect(harness.workspaces.preparations.map(({ variables }) => variables)).toEqual([{ WANTED: TEAMS }]);
+    expect((await harness.run(id)).warnings).toEqual([
+      "The secret GONE, which the environment of this run names, does not exist.",
     ]);
   });
 
