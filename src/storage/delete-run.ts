@@ -27,6 +27,7 @@ export async function deleteRun(tx: Tx, run: Run): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO deleted_run_uses (id, team_id, api_key_id, cost_usd, created_at)
     SELECT id, team_id, api_key_id, cost_usd, created_at FROM runs WHERE id = ${id}::uuid`;
+  await tx.runLease.deleteMany({ where: { runId: id } });
   await tx.run.delete({ where: { id } });
   await deleteUnusedBlobs(
     tx,

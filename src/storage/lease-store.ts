@@ -1,6 +1,5 @@
-import type { LeaseToken, RunId } from "../core/basics/ids.ts";
-import type { RunState } from "../core/model/runs/states.ts";
-import type { IdleRun, LeaseStore } from "../core/ports/stores/claim-store.ts";
+import type { RunId } from "../core/basics/ids.ts";
+import type { HeldLease, IdleRun, LeaseStore } from "../core/ports/stores/claim-store.ts";
 import { IS_AT_QUOTA } from "./claim-store.ts";
 import type { Statements } from "./database.ts";
 import { Prisma } from "./generated/client.ts";
@@ -10,6 +9,26 @@ import { parseJsonColumn } from "./rows.ts";
 /** How long a queued run, an event or a delivery may wait before Errand checks whether its job was lost. */
 export const IDLE_SECONDS = 15;
 
+const EXPIRES_AT = "SELECT expires_at FROM run_leases WHERE run_id = runs.id AND token = runs.lease_token";
+
+/** Whether the lease of a row of `runs` has expired. A worker of the previous release has no row in `run_leases`. */
+export const IS_LEASE_OVER = `coalesce(coalesce((${EXPIRES_AT}), lease_expires_at) < clock_timestamp(), false)`;
+
+const RENEW = `
+  UPDATE run_leases SET expires_at = clock_timestamp() + $3::int * interval '1 millisecond'
+  FROM unnest($1::uuid[], $2::uuid[]) AS held (run_id, token)
+  WHERE run_leases.run_id = held.run_id AND run_leases.token = held.token
+  RETURNING run_leases.run_id::text AS id`;
+
+/** There are as many rows in `run_leases` as runs at work, which are few. */
+const LIST_LOST = `
+  SELECT id::text FROM (
+    SELECT id, expires_at FROM run_leases JOIN runs ON id = run_id AND lease_token = token
+    WHERE expires_at < clock_timestamp()
+    UNION ALL
+    SELECT id, lease_expires_at FROM runs WHERE lease_expires_at < clock_timestamp() AND (${EXPIRES_AT}) IS NULL
+  ) AS lost ORDER BY expires_at LIMIT $1`;
+
 /** All times are the database's, because the clocks of workers may differ. */
 export class PrismaLeaseStore implements LeaseStore {
   readonly #database: Statements;
@@ -18,21 +37,14 @@ export class PrismaLeaseStore implements LeaseStore {
     this.#database = database;
   }
 
-  async renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined> {
-    const rows = await this.#database.query(
-      (client) => client.$queryRaw<{ state: RunState }[]>`
-        UPDATE runs SET lease_expires_at = clock_timestamp() + ${ttlMs}::int * interval '1 millisecond'
-        WHERE id = ${id}::uuid AND lease_token = ${token}::uuid RETURNING state`,
-    );
-    return rows[0]?.state;
+  async renew(leases: readonly HeldLease[], ttlMs: number): Promise<ReadonlySet<RunId>> {
+    const values = [leases.map(({ runId }) => runId), leases.map(({ token }) => token), ttlMs];
+    const rows = await this.#database.rows<{ id: RunId }>({ text: RENEW, values });
+    return new Set(rows.map(({ id }) => id));
   }
 
   async listLost(limit: number): Promise<readonly RunId[]> {
-    const rows = await this.#database.query(
-      (client) => client.$queryRaw<{ id: RunId }[]>`
-        SELECT id::text FROM runs WHERE lease_expires_at < clock_timestamp()
-        ORDER BY lease_expires_at LIMIT ${limit}`,
-    );
+    const rows = await this.#database.rows<{ id: RunId }>({ text: LIST_LOST, values: [limit] });
     return rows.map(({ id }) => id);
   }
 

@@ -3,6 +3,7 @@ import type { RunId } from "../core/basics/ids.ts";
 import type { RunAggregate } from "../core/ports/stores/run-store.ts";
 import type { Statements } from "./database.ts";
 import { type FollowUp, Prisma, type Run, type Thread } from "./generated/client.ts";
+import { IS_LEASE_OVER } from "./lease-store.ts";
 import { selectList } from "./rows.ts";
 import { RUN_COLUMNS, runOf } from "./run-columns.ts";
 import { followUpOf, threadOf } from "./run-rows.ts";
@@ -15,7 +16,7 @@ const SHOWS_CARD = `(
   FROM thread_runs of_run WHERE of_run.thread_id = threads.id AND of_run.run_id = runs.id)`;
 /** One statement, so that everything is from one moment. Every write to the row gives it another `xmin`. */
 const READ = `
-  SELECT ${RUN_COLUMNS}, xmin::text AS version, coalesce(lease_expires_at < clock_timestamp(), false) AS over,
+  SELECT ${RUN_COLUMNS}, xmin::text AS version, ${IS_LEASE_OVER} AS over,
     (SELECT json_agg(one ORDER BY seq) FROM (
       SELECT ${selectList(Object.values(Prisma.FollowUpScalarFieldEnum))} FROM follow_ups
       WHERE run_id = runs.id AND (turn IS NULL OR turn = runs.turn) AND withdrawn_at IS NULL) AS one) AS "followUps",

@@ -13,15 +13,33 @@ import { editableLink } from "./share-link-store.ts";
 
 const CHANGED = PROGRESS_COLUMNS.map(({ name }) => `${name} = given.${name}`);
 
-/** Leases expire by the database's clock, which all workers share. */
+/**
+ * Processes of the previous release judge a lease by `runs.lease_expires_at`, which is not renewed. No attempt lasts so
+ * long. If only such processes are left, they take the run of a lost worker after this time.
+ */
+const FOR_PREVIOUS_RELEASE = "interval '1 day'";
+
 const LEASES = {
   kept: [],
   granted: [
     "lease_token = given.lease_token",
     "lease_worker = given.lease_worker",
-    "lease_expires_at = clock_timestamp() + given.lease_ms * interval '1 millisecond'",
+    `lease_expires_at = clock_timestamp() + ${FOR_PREVIOUS_RELEASE}`,
   ],
   dropped: ["lease_token = NULL", "lease_worker = NULL", "lease_expires_at = NULL"],
+} as const;
+
+/** Leases expire by the database's clock, which all workers share. */
+const LEASE_ROWS = {
+  kept: "",
+  granted: `
+  leased AS (
+    INSERT INTO run_leases (run_id, token, expires_at)
+    SELECT changed.id, given.lease_token, clock_timestamp() + given.lease_ms * interval '1 millisecond'
+    FROM changed, given
+    ON CONFLICT (run_id) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at),`,
+  dropped: `
+  released AS (DELETE FROM run_leases USING changed WHERE run_id = changed.id),`,
 } as const;
 
 /**
@@ -60,7 +78,7 @@ const statement = (lease: keyof typeof LEASES) => `
       AND (given.api_key_id IS NULL OR given.api_key_id IN (SELECT id FROM alive))
       AND (given.sign_in_id IS NULL OR given.sign_in_id IN (SELECT id FROM signed_in))
       AND (given.share_link_id IS NULL OR given.share_link_id IN (SELECT id FROM shared))
-    RETURNING runs.*),
+    RETURNING runs.*),${LEASE_ROWS[lease]}
   logged AS (
     INSERT INTO run_events (run_id, seq, turn, at, kind, body)
     SELECT changed.id, event.seq, event.turn, greatest(now(), newest.at), event.body ->> 'kind', event.body

@@ -72,7 +72,8 @@ function recordingDeps() {
 async function passTime(database: Database, ms: number): Promise<void> {
   await database.transaction(async (tx) => {
     const past = [
-      "UPDATE runs SET updated_at = updated_at - $1::int * interval '1 millisecond', lease_expires_at = lease_expires_at - $1::int * interval '1 millisecond'",
+      "UPDATE runs SET updated_at = updated_at - $1::int * interval '1 millisecond'",
+      "UPDATE run_leases SET expires_at = expires_at - $1::int * interval '1 millisecond'",
       "UPDATE run_events SET at = at - $1::int * interval '1 millisecond'",
       "UPDATE workers SET last_seen_at = last_seen_at - $1::int * interval '1 millisecond'",
       "UPDATE inbox_events SET received_at = received_at - $1::int * interval '1 millisecond'",

@@ -26,7 +26,12 @@ const JOBLESS = `
   UNION ALL
   SELECT format('I7 run %s is %s, and has no live lease', id, state) FROM runs
    WHERE state IN ('PENDING', 'CLAIMED', 'INPROGRESS')
-     AND (lease_token IS NULL OR lease_expires_at < clock_timestamp() - $1::int * interval '1 millisecond')`;
+     AND (lease_token IS NULL OR NOT EXISTS (
+       SELECT FROM run_leases WHERE run_id = runs.id AND token = lease_token
+          AND expires_at >= clock_timestamp() - $1::int * interval '1 millisecond'))
+  UNION ALL
+  SELECT format('I7 run %s has no lease, and its expiry is stored', run_id) FROM run_leases
+   WHERE NOT EXISTS (SELECT FROM runs WHERE id = run_id AND lease_token = token)`;
 
 /** I7. */
 export async function findJoblessWork(client: Client, leaseGraceMs: number): Promise<readonly string[]> {

@@ -25,21 +25,36 @@ export function describeLeases(harness: () => StorageHarness): void {
       expect(await storage.runs.find({ id: run.id })).toEqual(free);
     });
 
-    test("a lease is renewed only by its token, and the renewal returns the run's state", async () => {
+    test("all leases of a worker are renewed together, each only by its token", async () => {
       const { leases } = harness().storage;
-      const { run, token } = await aLeasedRun(harness());
+      const [first, second, other] = [
+        await aLeasedRun(harness()),
+        await aLeasedRun(harness()),
+        await aLeasedRun(harness()),
+      ];
+      await harness().passTime(LATER_MS);
 
-      expect(await leases.renew(run.id, token, TTL_MS)).toBe("PENDING");
-      expect(await leases.renew(run.id, randomUUID() as LeaseToken, TTL_MS)).toBeUndefined();
-      expect(await leases.renew(randomUUID() as RunId, token, TTL_MS)).toBeUndefined();
+      const renewed = await leases.renew(
+        [
+          { runId: first.run.id, token: first.token },
+          { runId: second.run.id, token: second.token },
+          { runId: other.run.id, token: randomUUID() as LeaseToken },
+          { runId: randomUUID() as RunId, token: first.token },
+        ],
+        TTL_MS,
+      );
+
+      expect(renewed).toEqual(new Set([first.run.id, second.run.id]));
+      expect(await isOver(harness(), first.run)).toBe(false);
+      expect(await isOver(harness(), other.run)).toBe(true);
     });
 
     test("a released lease cannot be renewed", async () => {
-      const { leases, runs } = harness().storage;
+      const { runs } = harness().storage;
       const { run, token } = await aLeasedRun(harness());
       await runs.change(run.id, (aggregate) => aChange(aggregate.run, { lease: null }));
 
-      expect(await leases.renew(run.id, token, TTL_MS)).toBeUndefined();
+      expect(await renew(harness(), run, token)).toBe(false);
     });
 
     test("a lease expires by the clock of the storage", async () => {
@@ -59,19 +74,20 @@ export function describeLeases(harness: () => StorageHarness): void {
       const { run, token } = await aLeasedRun(harness());
       await harness().passTime(LATER_MS);
 
-      expect(await leases.renew(run.id, token, TTL_MS)).toBe("PENDING");
+      expect(await renew(harness(), run, token)).toBe(true);
 
       expect(await isOver(harness(), run)).toBe(false);
       expect(await leases.listLost(MANY)).not.toContain(run.id);
     });
 
     test("a run with a new lease is no longer lost", async () => {
-      const { run } = await aLeasedRun(harness());
+      const { run, token: former } = await aLeasedRun(harness());
       await harness().passTime(LATER_MS);
 
       const { token } = await grant(harness(), run);
 
       expect(await isOver(harness(), run)).toBe(false);
+      expect(await renew(harness(), run, former)).toBe(false);
       expect((await harness().storage.runs.find({ id: run.id }))?.lease?.token).toBe(token);
     });
 
@@ -143,6 +159,10 @@ async function grant({ storage }: StorageHarness, { id }: Run, state: Run["state
   const lease = { token, worker: "worker-1", ttlMs: TTL_MS };
   const run = await storage.runs.change(id, (aggregate) => aChange({ ...aggregate.run, state }, { lease }));
   return { run, token };
+}
+
+async function renew({ storage }: StorageHarness, run: Run, token: LeaseToken): Promise<boolean> {
+  return (await storage.leases.renew([{ runId: run.id, token }], TTL_MS)).has(run.id);
 }
 
 async function isOver({ storage }: StorageHarness, { id }: Run): Promise<boolean | undefined> {

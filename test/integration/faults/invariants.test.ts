@@ -43,6 +43,7 @@ const KEEP = `
   CREATE TABLE kept.inbox_events AS TABLE inbox_events;
   CREATE TABLE kept.outbox_deliveries AS TABLE outbox_deliveries`;
 const RESTORE = `
+  DELETE FROM run_leases;
   DELETE FROM run_events;
   INSERT INTO run_events TABLE kept.run_events;
   UPDATE runs SET state = k.state, last_seq = k.last_seq, lease_token = null, lease_expires_at = null
@@ -97,6 +98,13 @@ function append(from: string, to: string): string {
     WITH next AS (UPDATE runs SET last_seq = last_seq + 1, state = '${to}' RETURNING id, last_seq)
     INSERT INTO run_events (run_id, seq, turn, kind, body)
     SELECT id, last_seq, 1, 'run.state', '${body}' FROM next`;
+}
+
+/** Gives the run a lease that expires at this time. */
+function leasedUntil(expiresAt: string): string {
+  return `
+    WITH leased AS (UPDATE runs SET state = 'PENDING', lease_token = gen_random_uuid() RETURNING id, lease_token)
+    INSERT INTO run_leases SELECT id, lease_token, ${expiresAt} FROM leased`;
 }
 
 describe("I2: runs change state only by the transition table", () => {
@@ -249,9 +257,13 @@ describe("I7: everything that waits has a job, and every run that a worker has i
     ["a moving run without a lease", "UPDATE runs SET state = 'PENDING'", /I7 run \S+ is PENDING/],
     [
       "a moving run whose lease is long over",
-      `UPDATE runs SET state = 'PENDING', lease_token = gen_random_uuid(),
-         lease_expires_at = now() - interval '61 seconds'`,
+      leasedUntil("now() - interval '61 seconds'"),
       /I7 run \S+ is PENDING/,
+    ],
+    [
+      "the expiry of a lease that no run has",
+      "INSERT INTO run_leases SELECT id, gen_random_uuid(), now() FROM runs",
+      /I7 run \S+ has no lease, and its expiry is stored/,
     ],
   ])("the check of jobs and leases finds: %s", async (_name, sql, expectedText) => {
     await applyDamage(sql);
@@ -260,8 +272,7 @@ describe("I7: everything that waits has a job, and every run that a worker has i
   });
 
   test("a lease that expired just now does not violate I7", async () => {
-    await applyDamage(`UPDATE runs SET state = 'PENDING', lease_token = gen_random_uuid(),
-      lease_expires_at = now() - interval '20 seconds'`);
+    await applyDamage(leasedUntil("now() - interval '20 seconds'"));
 
     expect(await violationsIn()).not.toContain("I7");
   });

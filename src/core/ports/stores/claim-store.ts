@@ -1,6 +1,5 @@
 import type { LeaseToken, RunId, TeamId } from "../../basics/ids.ts";
 import type { Run } from "../../model/runs/run.ts";
-import type { RunState } from "../../model/runs/states.ts";
 
 /** Finds what a worker with a free slot should claim. All times are the database's. */
 export interface ClaimStore {
@@ -42,10 +41,10 @@ export type WaitingRun = Pick<Run, "id" | "config"> & { readonly queuedAt: Date 
 /** Stores which attempt may write to a run, and finds runs that need one. All times are the database's. */
 export interface LeaseStore {
   /**
-   * Extends a lease by `ttlMs` of database time. Returns the state of the run, or undefined when another attempt has
-   * the lease.
+   * Extends leases of different runs by `ttlMs` of database time. Returns the runs whose lease was extended: the others
+   * have no lease any more, or another attempt has it.
    */
-  renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined>;
+  renew(leases: readonly HeldLease[], ttlMs: number): Promise<ReadonlySet<RunId>>;
   /** Runs whose lease has expired by the database's clock. */
   listLost(limit: number): Promise<readonly RunId[]>;
   /**
@@ -53,6 +52,11 @@ export interface LeaseStore {
    * at their quota `running_runs` are left out.
    */
   listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]>;
+}
+
+export interface HeldLease {
+  readonly runId: RunId;
+  readonly token: LeaseToken;
 }
 
 export type IdleRun = Pick<Run, "id" | "config">;

@@ -26,10 +26,7 @@ export interface WatchedChanges {
   working(): void;
 }
 
-/** A lease covers three renewals, so one renewal may fail without losing the lease. */
-const RENEWALS_PER_LEASE = 3;
-
-/** Renews the lease and reads the run: at once when notified, otherwise with every renewal. */
+/** Holds the lease and reads the run: at once when notified, otherwise with every renewal of the lease. */
 export class RunWatch {
   readonly #deps: AttemptDeps;
   readonly #changes: WatchedChanges;
@@ -44,9 +41,11 @@ export class RunWatch {
   }
 
   start(): void {
-    const { clock, leaseMs, pubsub, run } = this.#deps;
+    const { pubsub, renewals, run, token } = this.#deps;
+    const renewed = () => this.#read();
+    const lost = () => this.#changes.lost();
     this.#stops = [
-      clock.every(leaseMs / RENEWALS_PER_LEASE, () => void this.#renew()),
+      renewals.hold({ runId: run.id, token, renewed, lost }),
       pubsub.subscribe(CHANNELS.run(run.id), () => this.#read()),
     ];
   }
@@ -54,20 +53,6 @@ export class RunWatch {
   stop(): void {
     for (const stop of this.#stops) {
       stop();
-    }
-  }
-
-  /** While the database is unreachable, the attempt assumes that it still has the lease. */
-  async #renew(): Promise<void> {
-    const { leaseMs, log, run, storage, token } = this.#deps;
-    try {
-      const state = await storage.leases.renew(run.id, token, leaseMs);
-      if (state === undefined) {
-        return this.#changes.lost();
-      }
-      this.#read();
-    } catch (error) {
-      log.warn("lease.renewal.failed", { runId: run.id, error: String(error) });
     }
   }
 

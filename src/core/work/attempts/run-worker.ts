@@ -11,18 +11,20 @@ import { RunEdit } from "../../runs/run-edit.ts";
 import { isFor, runJob } from "../../runs/run-job.ts";
 import { decideClaim } from "../context/decide-attempt.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
+import { LeaseRenewals } from "../lease/lease-renewals.ts";
 import { Attempt } from "./attempt.ts";
 import { callNextOfTeam, callRun } from "./call-run.ts";
 import { RunImages } from "./run-images.ts";
 
 export interface RunWorkerDeps
-  extends Omit<AttemptDeps, "run" | "slot" | "storage" | "token" | "stop" | "redact"> {
+  extends Omit<AttemptDeps, "redact" | "renewals" | "run" | "slot" | "stop" | "storage" | "token"> {
+  readonly leaseMs: number;
   /** The name by which runs ask for this worker. */
   readonly host?: string;
   readonly queue: Pick<Queue, "ensure">;
   /** Undefined: the sandbox has no images. */
   readonly images?: ImageSource;
-  readonly storage: AttemptDeps["storage"] & Pick<Storage, "claims" | "workers">;
+  readonly storage: AttemptDeps["storage"] & Pick<Storage, "claims" | "leases" | "workers">;
 }
 
 interface ClaimedRun {
@@ -56,11 +58,13 @@ const LOOKS_MAX = 20;
 export class RunWorker {
   readonly #deps: RunWorkerDeps;
   readonly #images: RunImages | undefined;
+  readonly #renewals: LeaseRenewals;
 
   constructor(deps: RunWorkerDeps) {
     this.#deps = deps;
-    const { images } = deps;
+    const { images, storage } = deps;
     this.#images = images && new RunImages({ ...deps, images });
+    this.#renewals = new LeaseRenewals({ ...deps, leases: storage.leases });
   }
 
   /** Can be called repeatedly: a second call for the same run finds nothing to do. `stop` asks to hand the run back soon. */
@@ -81,7 +85,8 @@ export class RunWorker {
       slot.release();
       void callNext();
     };
-    await new Attempt({ ...this.#deps, run, token, stop, slot: { release, reacquire } }).perform();
+    const claim = { run, token, stop, slot: { release, reacquire }, renewals: this.#renewals };
+    await new Attempt({ ...this.#deps, ...claim }).perform();
     await callNext();
   }
 

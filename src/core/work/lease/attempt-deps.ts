@@ -17,13 +17,14 @@ import type { SkillLibrary } from "../../ports/skill-library.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { WorkspaceProvider } from "../../ports/workspace-provider.ts";
 import type { NoticeWriter } from "../../runs/notice-writer.ts";
+import type { LeaseRenewals } from "./lease-renewals.ts";
 import type { WaitingAgents } from "./waiting-agents.ts";
 
 /** The dependencies of one attempt. */
 export interface AttemptDeps {
   readonly storage: Pick<
     Storage,
-    "environments" | "files" | "leases" | "mcpServers" | "people" | "runs" | "secrets" | "threads"
+    "environments" | "files" | "mcpServers" | "people" | "runs" | "secrets" | "threads"
   >;
   readonly agents: AgentRunner;
   readonly gateways: Gateways;
@@ -42,7 +43,7 @@ export interface AttemptDeps {
   /** Removes secrets, those of the run included, from text that will be stored or shown. */
   readonly redact: (text: string) => string;
   readonly settings: RunSettings;
-  readonly leaseMs: number;
+  readonly renewals: Pick<LeaseRenewals, "hold">;
   readonly run: Run;
   readonly token: LeaseToken;
   /** The id of this worker's data directory. */

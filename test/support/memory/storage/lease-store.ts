@@ -1,6 +1,5 @@
-import type { LeaseToken, RunId } from "../../../../src/core/basics/ids.ts";
-import type { RunState } from "../../../../src/core/model/runs/states.ts";
-import type { IdleRun, LeaseStore } from "../../../../src/core/ports/stores/claim-store.ts";
+import type { RunId } from "../../../../src/core/basics/ids.ts";
+import type { HeldLease, IdleRun, LeaseStore } from "../../../../src/core/ports/stores/claim-store.ts";
 import { isFor } from "../../../../src/core/runs/run-job.ts";
 import { IDLE_SECONDS } from "../../../../src/storage/lease-store.ts";
 import { isAtQuota } from "./claim-store.ts";
@@ -15,14 +14,17 @@ export class InMemoryLeaseStore implements LeaseStore {
     this.#database = database;
   }
 
-  renew(id: RunId, token: LeaseToken, ttlMs: number): Promise<RunState | undefined> {
+  renew(leases: readonly HeldLease[], ttlMs: number): Promise<ReadonlySet<RunId>> {
     return this.#database.transaction(({ tables, now }) => {
-      const row = tables.runs.get(id);
-      if (row === undefined || row.run.lease?.token !== token) {
-        return undefined;
+      const renewed = new Set<RunId>();
+      for (const { runId, token } of leases) {
+        const row = tables.runs.get(runId);
+        if (row?.run.lease?.token === token) {
+          tables.runs.set(runId, { ...row, leaseUntil: now + ttlMs });
+          renewed.add(runId);
+        }
       }
-      tables.runs.set(id, { ...row, leaseUntil: now + ttlMs });
-      return row.run.state;
+      return renewed;
     });
   }
 
