@@ -21,7 +21,7 @@ import type { SkillCatalogue } from "../core/requests/skills/skill-catalogue.ts"
 import type { StandingOnPlatforms } from "../core/requests/standing-on-platforms.ts";
 import type { Capacity } from "../core/upkeep/capacity.ts";
 import type { Doctor } from "../core/upkeep/doctor.ts";
-import type { StoredBytes } from "../core/upkeep/stored-bytes.ts";
+import type { StoredBytesMeter } from "../core/upkeep/stored-bytes.ts";
 import type { KeyHasher } from "./auth/api-keys.ts";
 import type { PrincipalCache } from "./auth/principal-cache.ts";
 import type { FixedLimits, OperatorLimits } from "./http/api-limits.ts";
@@ -36,7 +36,7 @@ export interface ApiDeps {
   readonly installationGuides: () => Promise<readonly InstallationGuide[]>;
   readonly storage: Storage;
   /** As measured in the last minute. */
-  readonly storedBytes: () => Promise<StoredBytes>;
+  readonly storedBytes: Pick<StoredBytesMeter, "latest">;
   readonly capacity: Pick<Capacity, "look">;
   readonly principals: Pick<PrincipalCache, "getMany" | "listTeam">;
   readonly pullRequests: Pick<PullRequestReader, "refresh">;

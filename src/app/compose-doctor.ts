@@ -25,7 +25,7 @@ import {
 import { Doctor } from "../core/upkeep/doctor.ts";
 import { environmentImagesCheck } from "../core/upkeep/image-check.ts";
 import { administratorsCheck, suspendedPeopleCheck } from "../core/upkeep/people-checks.ts";
-import { type StoredBytes, storedBytesCheck } from "../core/upkeep/stored-bytes.ts";
+import { type StoredBytesMeter, storedBytesCheck } from "../core/upkeep/stored-bytes.ts";
 import type { Database } from "../storage/database.ts";
 import { databaseChecks } from "../storage/database-checks.ts";
 import type { PgBossQueue } from "../storage/queue/pg-boss-queue.ts";
@@ -47,7 +47,7 @@ export interface DoctorDeps {
   readonly secrets: Pick<SecretBox, "prefix">;
   readonly signInProviders: readonly Pick<SignInProvider, "check">[];
   readonly storage: Storage;
-  readonly storedBytes: () => Promise<StoredBytes>;
+  readonly storedBytes: StoredBytesMeter;
 }
 
 /** Collects the checks of all folders. */

@@ -34,7 +34,7 @@ import { PrivateCommands } from "../core/threads/inbox/private-commands.ts";
 import { OutboxDispatcher } from "../core/threads/outbox/outbox-dispatcher.ts";
 import { Capacity } from "../core/upkeep/capacity.ts";
 import type { Doctor } from "../core/upkeep/doctor.ts";
-import { cachedStoredBytes } from "../core/upkeep/stored-bytes.ts";
+import { StoredBytesMeter } from "../core/upkeep/stored-bytes.ts";
 import { RepositoryMirrors } from "../git/repository-mirrors.ts";
 import { createGitSkillLibrary } from "../git/skills/git-skill-library.ts";
 import {
@@ -233,13 +233,13 @@ function composeThreads(
   deps: Stores & ReturnType<typeof composeRequests> & Pick<AppDeps, "adapters">,
 ) {
   const { logger, publicUrl } = bootstrap;
-  const { adapters, agents, blobs, database, hashKey, joins, policies, runs, storage } = deps;
+  const { adapters, agents, blobs, hashKey, joins, policies, runs, storage } = deps;
   const [clock, log] = [systemClock, plainLog(logger)];
   const threadAdapters = new Map(Array.from(adapters, ([name, { adapter }]) => [name, adapter]));
   const installationHealth = new InstallationHealth({ installations: storage.installations, clock, log });
   const requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
   const common = { adapters: threadAdapters, installationHealth, runs, log };
-  const storedBytes = cachedStoredBytes(() => measureStoredBytes(database), clock);
+  const storedBytes = new StoredBytesMeter(() => measureStoredBytes(bootstrap.databaseUrl), clock);
   const doctor = composeDoctor({ ...bootstrap, ...deps, catalogueView: agents.view, storedBytes }, log);
   const makeToken = () => {
     const token = newToken();

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from "fastify";
 import { Gauge, Registry } from "prom-client";
 import type { LiveWorker } from "../../core/model/workers/worker.ts";
-import { STORED_KINDS, type StoredBytes } from "../../core/upkeep/stored-bytes.ts";
+import { type MeasuredBytes, STORED_KINDS } from "../../core/upkeep/stored-bytes.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { requireOperator } from "../auth/authentication.ts";
 
@@ -17,7 +17,7 @@ export function metricsRoutes({
       // A registry of its own, so that a worker that has gone leaves no figure behind.
       const registry = new Registry();
       addWorkerMetrics(registry, await workers.listLive());
-      addStoredBytes(registry, await storedBytes());
+      addStoredBytes(registry, storedBytes.latest);
       return reply.type(registry.contentType).send(await registry.metrics());
     });
   };
@@ -69,14 +69,24 @@ function addWorkerMetrics(registry: Registry, workers: readonly LiveWorker[]): v
   }
 }
 
-function addStoredBytes(registry: Registry, stored: StoredBytes): void {
-  const gauge = new Gauge({
+/** Before the first measurement has ended, there are no figures. */
+function addStoredBytes(registry: Registry, measured: MeasuredBytes | undefined): void {
+  const registers = [registry];
+  const bytes = new Gauge({
     name: "errand_stored_bytes",
     help: "What the database stores for runs: checkpoints of workspaces, files, patches and events.",
     labelNames: ["kind"],
-    registers: [registry],
+    registers,
   });
-  for (const kind of STORED_KINDS) {
-    gauge.set({ kind }, stored[kind]);
+  const age = new Gauge({
+    name: "errand_stored_bytes_age_seconds",
+    help: "How long ago errand_stored_bytes was measured. Absent before the first measurement.",
+    registers: measured === undefined ? [] : registers,
+  });
+  if (measured !== undefined) {
+    age.set(Math.round(measured.ageMs / 1_000));
+    for (const kind of STORED_KINDS) {
+      bytes.set({ kind }, measured.stored[kind]);
+    }
   }
 }

@@ -16,34 +16,70 @@ export type StoredKind = (typeof STORED_KINDS)[number];
 /** Bytes of each kind. */
 export type StoredBytes = Readonly<Record<StoredKind, number>>;
 
-/** A measurement takes a second for 100,000 runs, and Prometheus reads the figures every few seconds. */
-const KEPT_MS = 60_000;
+/** A measurement, and how old it is. */
+export interface MeasuredBytes {
+  readonly stored: StoredBytes;
+  readonly ageMs: number;
+}
 
-/** Returns what was measured in the last minute. Concurrent callers share one measurement. A failure is not kept. */
-export function cachedStoredBytes(
-  measure: () => Promise<StoredBytes>,
-  clock: Pick<Clock, "now">,
-): () => Promise<StoredBytes> {
-  let last: { readonly stored: Promise<StoredBytes>; readonly untilMs: number } | undefined;
-  return () => {
-    const nowMs = clock.now().getTime();
-    if (last === undefined || last.untilMs <= nowMs) {
-      const measured = { stored: measure(), untilMs: nowMs + KEPT_MS };
-      measured.stored.catch(() => {
-        last = last === measured ? undefined : last;
-      });
-      last = measured;
+const KEPT_MS = 60_000;
+/** Measuring takes at most a thirtieth of the time: a second for 100,000 runs, and more for more. */
+const KEPT_FOR_ITS_TIME = 30;
+
+/**
+ * Measures when it is asked, at most once a minute and more rarely if it takes long. Concurrent callers share one
+ * measurement. A failure is not kept.
+ */
+export class StoredBytesMeter {
+  readonly #measure: () => Promise<StoredBytes>;
+  readonly #clock: Pick<Clock, "now">;
+  #running: Promise<StoredBytes> | undefined;
+  #last: { readonly stored: StoredBytes; readonly atMs: number; readonly untilMs: number } | undefined;
+
+  constructor(measure: () => Promise<StoredBytes>, clock: Pick<Clock, "now">) {
+    this.#measure = measure;
+    this.#clock = clock;
+  }
+
+  /** The last measurement, at once. Undefined before the first one has ended. A new one begins if this is old. */
+  get latest(): MeasuredBytes | undefined {
+    this.measured().catch(() => undefined);
+    return this.#last && { stored: this.#last.stored, ageMs: this.#nowMs - this.#last.atMs };
+  }
+
+  /** Waits for a new measurement if the last one is old. */
+  async measured(): Promise<StoredBytes> {
+    if (this.#last !== undefined && this.#nowMs < this.#last.untilMs) {
+      return this.#last.stored;
     }
-    return last.stored;
-  };
+    this.#running ??= this.#begin();
+    return this.#running;
+  }
+
+  async #begin(): Promise<StoredBytes> {
+    const begunMs = this.#nowMs;
+    try {
+      const stored = await this.#measure();
+      const atMs = this.#nowMs;
+      const keptMs = Math.max(KEPT_MS, (atMs - begunMs) * KEPT_FOR_ITS_TIME);
+      this.#last = { stored, atMs, untilMs: atMs + keptMs };
+      return stored;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  get #nowMs(): number {
+    return this.#clock.now().getTime();
+  }
 }
 
 /** How much the database stores for runs. It has no limit, so this finds no problem. */
-export function storedBytesCheck(measure: () => Promise<StoredBytes>): Check {
+export function storedBytesCheck(meter: Pick<StoredBytesMeter, "measured">): Check {
   return {
     name: "stored_files",
     async run() {
-      const stored = await measure();
+      const stored = await meter.measured();
       const figures = STORED_KINDS.map(
         (kind) => `${kind.replaceAll("_", " ")} ${mebibytes(stored[kind])} MiB`,
       );

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LeaseToken } from "../../../src/core/basics/ids.ts";
 import type { Worker } from "../../../src/core/model/workers/worker.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
+import { waitFor } from "../../support/wait-for.ts";
 import { call, createRun } from "./api-caller.ts";
 import { type ApiHarness, startHarness } from "./api-harness.ts";
 
@@ -159,7 +160,13 @@ describe("workers", () => {
 
     harness.clock.aheadMs += 60_000;
 
-    const { text } = await call(harness, "/metrics");
+    const text = await waitFor(
+      async () => {
+        const answer = await call(harness, "/metrics");
+        return /^errand_stored_bytes_age_seconds \d$/m.test(answer.text) ? answer.text : undefined;
+      },
+      { what: "a new measurement" },
+    );
 
     const stored = (kind: string) =>
       Number(text.match(new RegExp(`^errand_stored_bytes\\{kind="${kind}"\\} (\\d+)$`, "m"))?.[1]);

@@ -36,7 +36,7 @@ import { EnvironmentService } from "../../../src/core/team/records/environment-s
 import { createGitTokens } from "../../../src/core/team/records/secret-service.ts";
 import { Capacity } from "../../../src/core/upkeep/capacity.ts";
 import { Doctor } from "../../../src/core/upkeep/doctor.ts";
-import { cachedStoredBytes } from "../../../src/core/upkeep/stored-bytes.ts";
+import { StoredBytesMeter } from "../../../src/core/upkeep/stored-bytes.ts";
 import { createTeamPullRequests } from "../../../src/git/team-pull-requests.ts";
 import { parseAllowList } from "../../../src/outgoing/allow-list.ts";
 import { Destinations } from "../../../src/outgoing/destinations.ts";
@@ -240,7 +240,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
       ...storage,
       idempotentResponses: options.answers?.(storage.idempotentResponses) ?? storage.idempotentResponses,
     },
-    storedBytes: cachedStoredBytes(() => measureStoredBytes(database), clock),
+    storedBytes: new StoredBytesMeter(() => measureStoredBytes(testDatabase.url), clock),
     pullRequests: new PullRequestReader({ pullRequests, runs, clock, log: SILENT_LOG }),
     standing: new StandingOnPlatforms({ adapters: options.adapters ?? new Map(), storage, clock }),
     blobs,

@@ -90,7 +90,9 @@ test.each<[string, Check, string, RegExp]>([
   ["disks of an earlier version", workerDisksCheck(workers(true)), "ok", /not reported/],
   [
     "stored files",
-    storedBytesCheck(async () => ({ ...nothingStored, checkpoints_of_ended_runs: 3 * 2 ** 20 })),
+    storedBytesCheck({
+      measured: async () => ({ ...nothingStored, checkpoints_of_ended_runs: 3 * 2 ** 20 }),
+    }),
     "ok",
     /checkpoints 0\.0 MiB, checkpoints of ended runs 3\.0 MiB, inputs/,
   ],
