@@ -32,19 +32,30 @@ export class PrismaWebhookLog implements WebhookLog {
   }
 }
 
-/** Whether there is something to read. If not, nothing is locked or written. The migrations created the cursor. */
+/** Without an endpoint, the cursor may stay behind this long. */
+const BEHIND_SECONDS = 60;
+
+/**
+ * Whether there is something to read, or to pass over. If not, nothing is locked or written. The migrations created the
+ * cursor.
+ */
 async function hasUnread(tx: Tx): Promise<boolean> {
   const [reader] = await tx.$queryRaw<{ hasUnread: boolean }[]>`
     SELECT EXISTS (
-      SELECT FROM run_events e
-      WHERE (e.position, e.run_id, e.seq) > (r.position, r.run_id, r.seq) AND e.position < ${OLDEST_OPEN}
+      SELECT FROM (
+        SELECT e.at FROM run_events e
+        WHERE (e.position, e.run_id, e.seq) > (r.position, r.run_id, r.seq) AND e.position < ${OLDEST_OPEN}
+        ORDER BY e.position, e.run_id, e.seq LIMIT 1
+      ) first
+      WHERE EXISTS (SELECT FROM webhook_endpoints WHERE enabled)
+        OR first.at < now() - ${BEHIND_SECONDS}::int * interval '1 second'
     ) AS "hasUnread" FROM event_log_cursors r WHERE r.name = ${READER}`;
   return reader?.hasUnread ?? false;
 }
 
 /**
  * While no endpoint is enabled, the cursor moves to the end without reading. It is one statement, so it sees either
- * no event newer than an endpoint, or that endpoint.
+ * no event newer than an endpoint, or that endpoint. It waits for no other process, and never moves back.
  */
 async function passOver(tx: Tx): Promise<boolean> {
   const count = await tx.$executeRaw`
@@ -52,8 +63,9 @@ async function passOver(tx: Tx): Promise<boolean> {
     FROM (
       SELECT position, run_id, seq FROM run_events WHERE position < ${OLDEST_OPEN}
       ORDER BY position DESC, run_id DESC, seq DESC LIMIT 1
-    ) last
-    WHERE r.name = ${READER} AND NOT EXISTS (SELECT FROM webhook_endpoints WHERE enabled)`;
+    ) last, (SELECT name FROM event_log_cursors WHERE name = ${READER} FOR UPDATE SKIP LOCKED) own
+    WHERE r.name = own.name AND (last.position, last.run_id, last.seq) > (r.position, r.run_id, r.seq)
+      AND NOT EXISTS (SELECT FROM webhook_endpoints WHERE enabled)`;
   return count > 0;
 }
 

@@ -10,6 +10,7 @@ import { Database, type Statements, type Tx } from "../../../src/storage/databas
 import { PrismaEventLog } from "../../../src/storage/event-log.ts";
 import { repairLog } from "../../../src/storage/log-repair.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
+import { PrismaWebhookLog } from "../../../src/storage/webhooks/webhook-log.ts";
 import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
@@ -100,6 +101,47 @@ describe("tables that were copied from a server further on", () => {
     expect([await repairLog(testDatabase.url), await repairLog(testDatabase.url)]).toEqual([true, false]);
   });
 });
+
+describe("the webhooks' cursor while there is no endpoint", () => {
+  test("new events do not move it, and old ones do, unless another process moves it already", async () => {
+    const webhooks = new PrismaWebhookLog(database);
+    await repairLog(testDatabase.url);
+    const run = await aStoredRun();
+    await untilSettled(await log.end(), 0);
+    const positions = [await webhookPosition()];
+    const look = async () => {
+      expect(await webhooks.next(100)).toEqual({ stateChanges: [], hasMore: false });
+      positions.push(await webhookPosition());
+    };
+
+    await look();
+    await execute("UPDATE run_events SET at = now() - interval '61 seconds'");
+    const other = new Client({ connectionString: testDatabase.url });
+    await other.connect();
+    await other.query("BEGIN");
+    await other.query("SELECT FROM event_log_cursors WHERE name = 'webhooks' FOR UPDATE");
+    await look();
+    await other.query("COMMIT");
+    await other.end();
+    await waitFor(
+      async () => {
+        await look();
+        return positions.at(-1)?.startsWith(run.id);
+      },
+      { what: "the cursor at the end" },
+    );
+
+    expect(positions.slice(1, 3)).toEqual([positions[0], positions[0]]);
+  });
+});
+
+async function webhookPosition(): Promise<string> {
+  const rows = await database.rows<{ readonly text: string }>({
+    text: "SELECT run_id || ' ' || seq AS text FROM event_log_cursors WHERE name = 'webhooks'",
+    values: [],
+  });
+  return rows[0]?.text ?? "";
+}
 
 const LOG_BEGINNING: EventLogPosition = {
   position: -(2n ** 62n),

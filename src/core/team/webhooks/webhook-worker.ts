@@ -14,8 +14,10 @@ export interface WebhookWorkerDeps {
   readonly log: Log;
 }
 
-/** Notifications may be lost, and nothing announces messages that become due later. */
-const LOOK_MS = 1_000;
+/** Notifications of new events may be lost. */
+const READ_MS = 10_000;
+/** Nothing announces messages that become due later. */
+const SEND_MS = 1_000;
 /** The log channel fires for everything that agents say. One read covers all events of this period. */
 const GATHER_MS = 200;
 const PRUNE_MS = 60_000;
@@ -34,8 +36,8 @@ export function startWebhooks(deps: WebhookWorkerDeps): () => Promise<void> {
     });
   };
   const stops = [
-    clock.every(LOOK_MS, () => void fanOut.round()),
-    clock.every(LOOK_MS, () => sender.wake()),
+    clock.every(READ_MS, () => void fanOut.round()),
+    clock.every(SEND_MS, () => sender.wake()),
     clock.every(PRUNE_MS, () => void prune(deps)),
     pubsub.subscribe(CHANNELS.log, gather),
     pubsub.subscribe(CHANNELS.webhooks, () => sender.wake()),
