@@ -54,7 +54,7 @@ export interface WorkerDeps {
 }
 
 /** A worker that is silent for this long has lost its runs. */
-const LEASE_MS = 10_000;
+const LEASE_MS = 7_000;
 const MINUTE_MS = 60_000;
 /** All setup commands of an environment together may take this many times as long as one. */
 const SETUP_COMMANDS_TOTAL = 3;

@@ -57,7 +57,6 @@ export interface App {
 }
 
 const MAINTENANCE_MS = 5_000;
-const RECOVERY_MS = 2_500;
 /**
  * For due times whose job was lost. It is separate from the maintenance job, because a schedule may block for a
  * while.
@@ -302,8 +301,7 @@ function recoverLostRuns(bootstrap: Bootstrap, deps: AppDeps, undo: AsyncDisposa
     clock: systemClock,
     log,
   });
-  const timer = setInterval(() => void lostRuns.round(), RECOVERY_MS);
-  undo.defer(() => clearInterval(timer));
+  undo.defer(lostRuns.start());
 }
 
 /**

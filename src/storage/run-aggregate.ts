@@ -25,11 +25,6 @@ const READ = `
       WHERE id IN (SELECT thread_id FROM thread_runs WHERE run_id = runs.id)) AS one) AS threads
   FROM runs WHERE id = $1::uuid`;
 
-/** A run with the version by which a later change is recognised. */
-export interface VersionedAggregate extends RunAggregate {
-  readonly version: string;
-}
-
 /** Times are texts in JSON. No withdrawn follow-up is read. */
 type Sent<Row> = Omit<Row, "createdAt" | "editedAt" | "withdrawnAt"> & { readonly createdAt: string };
 type SentFollowUp = Sent<FollowUp> & { readonly editedAt: string | null };
@@ -49,10 +44,7 @@ export async function lockRun(statements: Pick<Statements, "rows">, id: RunId): 
  * Everything that a decision needs. It must be read again after waiting for a lock, because a statement sees the
  * state at its start.
  */
-export async function readAggregate(
-  statements: Pick<Statements, "rows">,
-  id: RunId,
-): Promise<VersionedAggregate> {
+export async function readAggregate(statements: Pick<Statements, "rows">, id: RunId): Promise<RunAggregate> {
   const [row] = await statements.rows<AggregateRow>({ text: READ, values: [id] });
   if (row === undefined) {
     throw new AppError("resource_not_found", "There is no such run.");

@@ -22,7 +22,7 @@ import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
 import { requireKeyAlive } from "./key-store.ts";
 import { requireQuotas } from "./quota-store.ts";
 import { toJson } from "./rows.ts";
-import { lockRun, readAggregate, type VersionedAggregate } from "./run-aggregate.ts";
+import { lockRun, readAggregate } from "./run-aggregate.ts";
 import { listedRunOf, runOf } from "./run-columns.ts";
 import {
   completeRows,
@@ -141,11 +141,7 @@ export class PrismaRunStore implements RunStore {
     }
   }
 
-  async #store(
-    statements: Statements,
-    aggregate: VersionedAggregate,
-    change: RunChange,
-  ): Promise<Run | undefined> {
+  async #store(statements: Statements, aggregate: RunAggregate, change: RunChange): Promise<Run | undefined> {
     const at = this.#deps.clock.now();
     const { idempotentResponse: answer, jobs } = change;
     const isLimited = change.lease?.runningMax !== undefined;

@@ -2,12 +2,12 @@ import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
 import type { ChangedDetails, Run } from "../core/model/runs/run.ts";
 import type { RunChange } from "../core/ports/stores/run-change.ts";
+import type { RunAggregate } from "../core/ports/stores/run-store.ts";
 import type { Statements, Tx } from "./database.ts";
 import type { Run as RunRow } from "./generated/client.ts";
 import { SEARCH_TEXT } from "./insert-runs.ts";
 import { aliveKeys } from "./key-store.ts";
 import { toJson } from "./rows.ts";
-import type { VersionedAggregate } from "./run-aggregate.ts";
 import { columnTypes, PROGRESS_COLUMNS, pairsOf, RUN_COLUMNS, runOf, valuesOf } from "./run-columns.ts";
 import { editableLink } from "./share-link-store.ts";
 
@@ -19,28 +19,44 @@ const CHANGED = PROGRESS_COLUMNS.map(({ name }) => `${name} = given.${name}`);
  */
 const FOR_PREVIOUS_RELEASE = "interval '1 day'";
 
-const LEASES = {
-  kept: [],
-  granted: [
-    "lease_token = given.lease_token",
-    "lease_worker = given.lease_worker",
-    `lease_expires_at = clock_timestamp() + ${FOR_PREVIOUS_RELEASE}`,
-  ],
-  dropped: ["lease_token = NULL", "lease_worker = NULL", "lease_expires_at = NULL"],
-} as const;
+interface LeaseParts {
+  readonly columns: readonly string[];
+  /** Common table expressions before and after the update of the run. */
+  readonly before?: string;
+  readonly after?: string;
+  readonly condition?: string;
+}
 
-/** Leases expire by the database's clock, which all workers share. */
-const LEASE_ROWS = {
-  kept: "",
-  granted: `
+/**
+ * Leases expire by the database's clock, which all workers share. A renewal writes only `run_leases`, so that the version
+ * of the run does not show it: the lock waits for a renewal in another transaction, and then reads what it stored.
+ */
+const LEASES: Readonly<Record<"kept" | "granted" | "dropped", LeaseParts>> = {
+  kept: { columns: [] },
+  granted: {
+    columns: [
+      "lease_token = given.lease_token",
+      "lease_worker = given.lease_worker",
+      `lease_expires_at = clock_timestamp() + ${FOR_PREVIOUS_RELEASE}`,
+    ],
+    after: `
   leased AS (
     INSERT INTO run_leases (run_id, token, expires_at)
     SELECT changed.id, given.lease_token, clock_timestamp() + given.lease_ms * interval '1 millisecond'
     FROM changed, given
     ON CONFLICT (run_id) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at),`,
-  dropped: `
+  },
+  dropped: {
+    columns: ["lease_token = NULL", "lease_worker = NULL", "lease_expires_at = NULL"],
+    before: `
+  lease AS MATERIALIZED (
+    SELECT run_leases.* FROM run_leases, given WHERE given.if_lease_is_over AND run_id = given.id FOR UPDATE OF run_leases),`,
+    condition: `
+      AND NOT EXISTS (SELECT FROM lease WHERE token = runs.lease_token AND expires_at >= clock_timestamp())`,
+    after: `
   released AS (DELETE FROM run_leases USING changed WHERE run_id = changed.id),`,
-} as const;
+  },
+};
 
 /**
  * `updated_at` changes only together with an event and never moves backwards, although the clocks of two processes
@@ -62,46 +78,47 @@ const NEWEST = `
  * Everything depends on the run being unchanged since the decision, and on the API key and the sign-in of the caller.
  * Otherwise nothing is stored.
  */
-const statement = (lease: keyof typeof LEASES) => `
+const statement = ({ after = "", before = "", columns, condition = "" }: LeaseParts) => `
   WITH given AS MATERIALIZED (
     SELECT * FROM json_to_record($1) AS given (
       id uuid, version xid, at timestamptz, ${columnTypes(PROGRESS_COLUMNS)},
-      events jsonb, api_key_id uuid, sign_in_id uuid, share_link_id uuid, lease_token uuid, lease_worker text, lease_ms int)),
+      events jsonb, api_key_id uuid, sign_in_id uuid, share_link_id uuid, lease_token uuid, lease_worker text, lease_ms int,
+      if_lease_is_over boolean)),
   alive AS MATERIALIZED (${aliveKeys("= (SELECT api_key_id FROM given)")}),
   signed_in AS MATERIALIZED (
     SELECT id FROM sign_ins WHERE id = (SELECT sign_in_id FROM given) AND ended_at IS NULL AND expires_at > now() FOR SHARE),
-  shared AS MATERIALIZED (${editableLink("(SELECT share_link_id FROM given)")}),
+  shared AS MATERIALIZED (${editableLink("(SELECT share_link_id FROM given)")}),${before}
   changed AS (
-    UPDATE runs SET ${[...CHANGED, ...LEASES[lease]].join(", ")},
+    UPDATE runs SET ${[...CHANGED, ...columns].join(", ")},
       ${UPDATED}, last_seq = last_seq + jsonb_array_length(given.events)
     FROM given WHERE runs.id = given.id AND runs.xmin = given.version
       AND (given.api_key_id IS NULL OR given.api_key_id IN (SELECT id FROM alive))
       AND (given.sign_in_id IS NULL OR given.sign_in_id IN (SELECT id FROM signed_in))
-      AND (given.share_link_id IS NULL OR given.share_link_id IN (SELECT id FROM shared))
-    RETURNING runs.*),${LEASE_ROWS[lease]}
+      AND (given.share_link_id IS NULL OR given.share_link_id IN (SELECT id FROM shared))${condition}
+    RETURNING runs.*),${after}
   logged AS (
     INSERT INTO run_events (run_id, seq, turn, at, kind, body)
     SELECT changed.id, event.seq, event.turn, greatest(now(), newest.at), event.body ->> 'kind', event.body
     FROM changed, given, ${NEWEST}, jsonb_to_recordset(given.events) AS event (seq int, turn int, body jsonb))
   SELECT ${RUN_COLUMNS} FROM changed`;
 const TEXTS = {
-  kept: statement("kept"),
-  granted: statement("granted"),
-  dropped: statement("dropped"),
+  kept: statement(LEASES.kept),
+  granted: statement(LEASES.granted),
+  dropped: statement(LEASES.dropped),
 } as const;
 
 /**
  * Stores the change of a run with its events as one statement. Returns the changed run; undefined, and nothing is
- * stored, when the run has changed since the decision the API key of the caller was revoked, or its
- * sign-in has ended.
+ * stored, when the run has changed since the decision, its lease was renewed, the API key of the caller was revoked, or
+ * its sign-in has ended.
  */
 export async function updateRun(
   statements: Pick<Statements, "rows">,
-  { run, version }: VersionedAggregate,
+  { run, version }: RunAggregate,
   change: RunChange,
   at: Date,
 ): Promise<Run | undefined> {
-  const { apiKeyId, events, lease, progress, shareLinkId, signInId } = change;
+  const { apiKeyId, events, ifLeaseIsOver, lease, progress, shareLinkId, signInId } = change;
   const sent = {
     ...valuesOf(PROGRESS_COLUMNS, progress),
     id: run.id,
@@ -114,6 +131,7 @@ export async function updateRun(
     lease_token: lease?.token,
     lease_worker: lease?.worker,
     lease_ms: lease?.ttlMs,
+    if_lease_is_over: ifLeaseIsOver,
   };
   const text = TEXTS[lease === undefined ? "kept" : lease === null ? "dropped" : "granted"];
   const [row] = await statements.rows<RunRow>({ text, values: [JSON.stringify(sent)] });

@@ -43,7 +43,7 @@ import { ScriptedAgents } from "./scripted-agents.ts";
 import { StorageFaults } from "./storage-faults.ts";
 import { wholeLog } from "./whole-log.ts";
 
-export const LEASE_MS = 10_000;
+export const LEASE_MS = 7_000;
 const MINUTE_MS = 60_000;
 const SLOTS = 4;
 export const LIMITS = {

@@ -39,7 +39,7 @@ export class StorageFaults {
       },
       leases: {
         renew: (...args) => (this.isAway ? Promise.reject(away()) : leases.renew(...args)),
-        listLost: (limit) => (this.isAway ? Promise.reject(away()) : leases.listLost(limit)),
+        listExpiring: (...args) => (this.isAway ? Promise.reject(away()) : leases.listExpiring(...args)),
         listIdle: (host, limit) => leases.listIdle(host, limit),
       },
     };

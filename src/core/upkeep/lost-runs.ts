@@ -1,4 +1,4 @@
-import type { Clock } from "../basics/clock.ts";
+import type { Clock, Stop } from "../basics/clock.ts";
 import { StorageUnavailable } from "../basics/errors.ts";
 import type { RunId } from "../basics/ids.ts";
 import type { Storage } from "../ports/stores/storage.ts";
@@ -14,9 +14,18 @@ export interface LostRunsDeps extends CallDeps {
   readonly clock: Clock;
 }
 
-const ROUND_MAX = 100;
-/** Longer than the time between two renewals of a lease: a live owner has renewed its lease by then. */
-const CONFIRM_LOST_MS = 4_500;
+const ROUND_MAX = 1_000;
+/** The time between two rounds, and the shortest one. A round also comes when a lease is about to expire. */
+const ROUND_MS = 1_500;
+const ROUND_MIN_MS = 50;
+/** A worker renews its leases long before so little is left. */
+const EXPIRING_MS = 4_000;
+/** Longer than two renewals of a lease: a live owner has renewed its lease by then. */
+const CONFIRM_LOST_MS = 2_200;
+/** A worker that stood still may renew its leases late. They are left to it for this time after their end. */
+const LATE_MS = 500;
+/** After a longer pause, this process or the database stood still, and workers perhaps too. */
+const PAUSE_MAX_MS = 3_000;
 /** Longer than the time between two heartbeats. */
 const SILENT_MS = 12_000;
 
@@ -26,29 +35,43 @@ const SILENT_MS = 12_000;
  */
 export class LostRuns {
   readonly #deps: LostRunsDeps;
-  #isBusy = false;
-  /** For each run that the last query found lost: since when every query has found it. */
-  #lostSince: ReadonlyMap<RunId, number> = new Map();
+  /** For each run whose lease the last query found expiring: since when every query has found it. */
+  #expiringSince: ReadonlyMap<RunId, number> = new Map();
+  #queriedAt = 0;
 
   constructor(deps: LostRunsDeps) {
     this.#deps = deps;
   }
 
-  /** Runs one round at a time. The next round retries what failed. */
-  async round(): Promise<void> {
-    if (this.#isBusy) {
-      return;
-    }
-    this.#isBusy = true;
+  /** Runs one round after another. The next round retries what failed. */
+  start(): Stop {
+    let isStopped = false;
+    let stopTimer: Stop = () => undefined;
+    const look = async () => {
+      const waitMs = await this.round();
+      if (!isStopped) {
+        stopTimer = this.#deps.clock.after(waitMs, () => void look());
+      }
+    };
+    void look();
+    return () => {
+      isStopped = true;
+      stopTimer();
+    };
+  }
+
+  /** Returns the time to the next round. */
+  async round(): Promise<number> {
     try {
-      for (const runId of await this.#confirmed()) {
+      const { lost, waitMs } = await this.#confirmed();
+      for (const runId of lost) {
         await this.#recoverAlone(runId);
       }
+      return waitMs;
     } catch (error) {
-      this.#lostSince = new Map();
+      this.#expiringSince = new Map();
       this.#deps.log.warn("maintenance.query.failed", { error });
-    } finally {
-      this.#isBusy = false;
+      return ROUND_MS;
     }
   }
 
@@ -75,17 +98,27 @@ export class LostRuns {
 
   /**
    * If the database was unreachable for longer than a lease, all leases have expired, and taking runs at once would
-   * take them from live workers. So a run counts as lost only after every query has found it so for a while. A failed
-   * query starts this over, and so does a recovery that could not be stored: leases could not be renewed either.
+   * take them from live workers. So a run counts as lost only if its lease has expired, and every query has found it
+   * expiring for a while. A failed query starts this over, and so does a long pause, or a recovery that could not be
+   * stored: leases could not be renewed either. The while begins before the lease expires, so it delays nothing else.
    */
-  async #confirmed(): Promise<readonly RunId[]> {
+  async #confirmed(): Promise<{ readonly lost: readonly RunId[]; readonly waitMs: number }> {
     const { clock, storage } = this.#deps;
-    const before = this.#lostSince;
-    this.#lostSince = new Map();
-    const lost = await storage.leases.listLost(ROUND_MAX);
+    const before = this.#expiringSince;
+    this.#expiringSince = new Map();
+    const leases = await storage.leases.listExpiring(EXPIRING_MS, ROUND_MAX);
     const now = clock.elapsedMs();
-    this.#lostSince = new Map(lost.map((runId) => [runId, before.get(runId) ?? now]));
-    return lost.filter((runId) => now - (before.get(runId) ?? now) >= CONFIRM_LOST_MS);
+    const isContinued = now - this.#queriedAt <= PAUSE_MAX_MS;
+    this.#queriedAt = now;
+    const sinceOf = (runId: RunId) => (isContinued ? before.get(runId) : undefined) ?? now;
+    this.#expiringSince = new Map(leases.map(({ runId }) => [runId, sinceOf(runId)]));
+    const waits = leases.map(({ remainingMs, runId }) =>
+      Math.max(remainingMs + LATE_MS, CONFIRM_LOST_MS - (now - sinceOf(runId))),
+    );
+    return {
+      lost: leases.filter((_, index) => (waits[index] ?? 0) < 0).map(({ runId }) => runId),
+      waitMs: Math.max(ROUND_MIN_MS, Math.min(ROUND_MS, ...waits.filter((ms) => ms >= 0))),
+    };
   }
 
   /** A run that cannot be recovered does not block the others. */

@@ -44,7 +44,7 @@ export function describeLeases(harness: () => StorageHarness): void {
         TTL_MS,
       );
 
-      expect(renewed).toEqual(new Set([first.run.id, second.run.id]));
+      expect(new Set(renewed.keys())).toEqual(new Set([first.run.id, second.run.id]));
       expect(await isOver(harness(), first.run)).toBe(false);
       expect(await isOver(harness(), other.run)).toBe(true);
     });
@@ -58,26 +58,54 @@ export function describeLeases(harness: () => StorageHarness): void {
     });
 
     test("a lease expires by the clock of the storage", async () => {
-      const { leases } = harness().storage;
       const { run } = await aLeasedRun(harness());
       expect(await isOver(harness(), run)).toBe(false);
-      expect(await leases.listLost(MANY)).not.toContain(run.id);
+      expect(await expiring(harness(), 0)).not.toContain(run.id);
+      expect(await expiring(harness(), TTL_MS + 1)).toContain(run.id);
 
       await harness().passTime(LATER_MS);
 
       expect(await isOver(harness(), run)).toBe(true);
-      expect(await leases.listLost(MANY)).toContain(run.id);
+      expect(await expiring(harness(), 0)).toContain(run.id);
     });
 
     test("a lease can be renewed, even after its expiry if no other worker has taken the run", async () => {
-      const { leases } = harness().storage;
       const { run, token } = await aLeasedRun(harness());
       await harness().passTime(LATER_MS);
 
       expect(await renew(harness(), run, token)).toBe(true);
 
       expect(await isOver(harness(), run)).toBe(false);
-      expect(await leases.listLost(MANY)).not.toContain(run.id);
+      expect(await expiring(harness(), 0)).not.toContain(run.id);
+    });
+
+    test("the recovery of a run stores nothing if its lease has not expired", async () => {
+      const { runs } = harness().storage;
+      const { run, token } = await aLeasedRun(harness());
+      const recovered = () =>
+        runs.change(run.id, (aggregate) =>
+          aggregate.leaseOver ? aChange(aggregate.run, { lease: null, ifLeaseIsOver: true }) : undefined,
+        );
+      expect((await recovered()).lease?.token).toBe(token);
+
+      await harness().passTime(LATER_MS);
+
+      expect(await recovered()).not.toHaveProperty("lease");
+    });
+
+    test("a renewal returns the version of the run, which changes only with the run", async () => {
+      const { leases, runs } = harness().storage;
+      const { run, token } = await aLeasedRun(harness());
+      const held = [{ runId: run.id, token }];
+      const { version } = await runs.getAggregate(run.id);
+
+      expect((await leases.renew(held, TTL_MS)).get(run.id)).toBe(version);
+      expect((await leases.renew(held, TTL_MS)).get(run.id)).toBe(version);
+      await runs.change(run.id, (aggregate) => aChange(aggregate.run));
+
+      const renewed = (await leases.renew(held, TTL_MS)).get(run.id);
+      expect(renewed).not.toBe(version);
+      expect(renewed).toBe((await runs.getAggregate(run.id)).version);
     });
 
     test("a run with a new lease is no longer lost", async () => {
@@ -91,17 +119,21 @@ export function describeLeases(harness: () => StorageHarness): void {
       expect((await harness().storage.runs.find({ id: run.id }))?.lease?.token).toBe(token);
     });
 
-    test("lost runs are listed longest lost first, up to the limit", async () => {
+    test("expiring leases are listed longest expired first, with what remains, up to the limit", async () => {
       const { leases } = harness().storage;
       const first = await aLeasedRun(harness());
       await harness().passTime(1_000);
       const second = await aLeasedRun(harness());
       await harness().passTime(LATER_MS);
 
-      const lost = await leases.listLost(MANY);
+      const found = await leases.listExpiring(0, MANY);
+      const [lost, later] = [first, second].map(({ run }) =>
+        found.findIndex(({ runId }) => runId === run.id),
+      );
 
-      expect(lost.indexOf(first.run.id)).toBeLessThan(lost.indexOf(second.run.id));
-      expect(await leases.listLost(1)).toHaveLength(1);
+      expect(lost).toBeLessThan(later ?? 0);
+      expect(found[lost ?? 0]?.remainingMs).toBeLessThanOrEqual(TTL_MS - LATER_MS - 1_000);
+      expect(await leases.listExpiring(0, 1)).toHaveLength(1);
     });
   });
 
@@ -159,6 +191,10 @@ async function grant({ storage }: StorageHarness, { id }: Run, state: Run["state
   const lease = { token, worker: "worker-1", ttlMs: TTL_MS };
   const run = await storage.runs.change(id, (aggregate) => aChange({ ...aggregate.run, state }, { lease }));
   return { run, token };
+}
+
+async function expiring({ storage }: StorageHarness, withinMs: number): Promise<readonly RunId[]> {
+  return (await storage.leases.listExpiring(withinMs, MANY)).map(({ runId }) => runId);
 }
 
 async function renew({ storage }: StorageHarness, run: Run, token: LeaseToken): Promise<boolean> {

@@ -13,6 +13,7 @@ import { SILENT_LOG } from "../../support/logs.ts";
 import { type PostgresServer, startPostgresServer } from "../../support/postgres-server.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
 import { SILENT_PUBSUB } from "../../support/silent-pubsub.ts";
+import { waitFor } from "../../support/wait-for.ts";
 
 const TTL_MS = 60_000;
 const MANY = 1_000;
@@ -66,8 +67,38 @@ describe("the renewal of leases", () => {
       return storage.leases.renew([lease], TTL_MS);
     });
 
-    expect([...renewed]).toEqual([lease.runId]);
+    expect([...renewed.keys()]).toEqual([lease.runId]);
   });
+});
+
+test("a run is not taken from its worker by a recovery that waited for the renewal of its lease", async () => {
+  const lease = await aLease();
+  await query(
+    `UPDATE run_leases SET expires_at = now() - interval '1 second' WHERE run_id = '${lease.runId}'`,
+  );
+  const wereOver: boolean[] = [];
+  const recover = () =>
+    storage.runs.change(lease.runId, ({ leaseOver, run }) => {
+      wereOver.push(leaseOver);
+      return leaseOver ? aChange(run, { lease: null, ifLeaseIsOver: true }) : undefined;
+    });
+  const waiting = "SELECT true AS value FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+
+  const recovered = await database.transaction(async (tx) => {
+    const renewed = `UPDATE run_leases SET expires_at = now() + interval '1 minute' WHERE run_id = '${lease.runId}'`;
+    await tx.$executeRawUnsafe(renewed);
+    const recovery = recover();
+    await waitFor(
+      async () => ((await tx.$queryRawUnsafe<unknown[]>(waiting)).length > 0 ? true : undefined),
+      {
+        what: "the recovery to wait for the renewal",
+      },
+    );
+    return [recovery];
+  });
+
+  expect((await recovered[0])?.lease?.token).toBe(lease.token);
+  expect(wereOver).toEqual([true, false]);
 });
 
 describe("beside processes of the previous release", () => {
@@ -75,12 +106,12 @@ describe("beside processes of the previous release", () => {
     const { runId } = await aLease();
     await asPreviousRelease(runId, "interval '10 seconds'");
 
-    expect(await storage.leases.listLost(MANY)).not.toContain(runId);
+    expect(await listLost()).not.toContain(runId);
     expect((await storage.runs.getAggregate(runId)).leaseOver).toBe(false);
 
     await asPreviousRelease(runId, "-interval '1 second'");
 
-    expect(await storage.leases.listLost(MANY)).toContain(runId);
+    expect(await listLost()).toContain(runId);
     expect((await storage.runs.getAggregate(runId)).leaseOver).toBe(true);
   });
 
@@ -110,6 +141,10 @@ async function asPreviousRelease(runId: RunId, remaining: string): Promise<void>
   await query(`
     UPDATE runs SET lease_token = gen_random_uuid(), lease_expires_at = clock_timestamp() + ${remaining}
     WHERE id = '${runId}'`);
+}
+
+async function listLost(): Promise<readonly RunId[]> {
+  return (await storage.leases.listExpiring(0, MANY)).map(({ runId }) => runId);
 }
 
 async function walPosition(): Promise<unknown> {

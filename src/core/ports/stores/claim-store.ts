@@ -41,12 +41,12 @@ export type WaitingRun = Pick<Run, "id" | "config"> & { readonly queuedAt: Date 
 /** Stores which attempt may write to a run, and finds runs that need one. All times are the database's. */
 export interface LeaseStore {
   /**
-   * Extends leases of different runs by `ttlMs` of database time. Returns the runs whose lease was extended: the others
-   * have no lease any more, or another attempt has it.
+   * Extends leases of different runs by `ttlMs` of database time. Returns the versions of the runs whose lease was
+   * extended (`RunAggregate.version`): the others have no lease any more, or another attempt has it.
    */
-  renew(leases: readonly HeldLease[], ttlMs: number): Promise<ReadonlySet<RunId>>;
-  /** Runs whose lease has expired by the database's clock. */
-  listLost(limit: number): Promise<readonly RunId[]>;
+  renew(leases: readonly HeldLease[], ttlMs: number): Promise<ReadonlyMap<RunId, string>>;
+  /** Leases that expire within `withinMs` by the database's clock, or have expired. The longest expired comes first. */
+  listExpiring(withinMs: number, limit: number): Promise<readonly ExpiringLease[]>;
   /**
    * Runs that have been QUEUED, free and unchanged for a while, and that workers of this name may claim. Those of teams
    * at their quota `running_runs` are left out.
@@ -57,6 +57,12 @@ export interface LeaseStore {
 export interface HeldLease {
   readonly runId: RunId;
   readonly token: LeaseToken;
+}
+
+export interface ExpiringLease {
+  readonly runId: RunId;
+  /** Negative when it has expired. */
+  readonly remainingMs: number;
 }
 
 export type IdleRun = Pick<Run, "id" | "config">;

@@ -52,6 +52,8 @@ export interface ChangeExtras {
   readonly signInId?: string | undefined;
   /** The share link for editing that requests the change. If its guests may no longer write, nothing is stored. */
   readonly shareLinkId?: string | undefined;
+  /** Nothing is stored if the lease of the run has been renewed since the decision. */
+  readonly ifLeaseIsOver?: boolean | undefined;
   /** Named in the audit entries of the change, if it is one that has entries. */
   readonly author?: AuditContext | undefined;
 }

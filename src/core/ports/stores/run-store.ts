@@ -67,4 +67,6 @@ export interface RunAggregate {
   readonly threads: readonly Thread[];
   /** Whether the run has a lease that has expired by the database's clock. */
   readonly leaseOver: boolean;
+  /** Changes with every change of the run. */
+  readonly version: string;
 }

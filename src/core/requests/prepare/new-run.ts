@@ -194,5 +194,5 @@ export function newRunAggregate(
     ...defined({ othersWrote: othersWrote === true ? othersWrote : undefined }),
   } as const;
   const run: Run = { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: 0 };
-  return { run, waiting: [], taken: [], threads: [], leaseOver: false };
+  return { run, waiting: [], taken: [], threads: [], leaseOver: false, version: "" };
 }

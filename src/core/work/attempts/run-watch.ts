@@ -26,7 +26,10 @@ export interface WatchedChanges {
   working(): void;
 }
 
-/** Holds the lease and reads the run: at once when notified, otherwise with every renewal of the lease. */
+/**
+ * Holds the lease and reads the run: at once when notified, otherwise when a renewal of the lease finds that it has
+ * changed. It also reports with every renewal, because an attempt that was not ready for a report gets it again.
+ */
 export class RunWatch {
   readonly #deps: AttemptDeps;
   readonly #changes: WatchedChanges;
@@ -34,6 +37,7 @@ export class RunWatch {
   #stops: (Stop | Unsubscribe)[] = [];
   #reading: Promise<void> | undefined;
   #again = false;
+  #last: RunAggregate | undefined;
 
   constructor(deps: AttemptDeps, changes: WatchedChanges) {
     this.#deps = deps;
@@ -42,7 +46,7 @@ export class RunWatch {
 
   start(): void {
     const { pubsub, renewals, run, token } = this.#deps;
-    const renewed = () => this.#read();
+    const renewed = (version: string) => this.#look(version);
     const lost = () => this.#changes.lost();
     this.#stops = [
       renewals.hold({ runId: run.id, token, renewed, lost }),
@@ -54,6 +58,14 @@ export class RunWatch {
     for (const stop of this.#stops) {
       stop();
     }
+  }
+
+  #look(version: string): void {
+    if (this.#last?.version === version) {
+      this.#report(this.#last);
+      return;
+    }
+    this.#read();
   }
 
   #read(): void {
@@ -74,7 +86,8 @@ export class RunWatch {
   async #readOnce(): Promise<void> {
     const { log, run, storage } = this.#deps;
     try {
-      this.#report(await storage.runs.getAggregate(run.id));
+      this.#last = await storage.runs.getAggregate(run.id);
+      this.#report(this.#last);
     } catch (error) {
       log.warn("run.read.failed", { runId: run.id, error: String(error) });
     }

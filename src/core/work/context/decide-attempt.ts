@@ -53,6 +53,7 @@ export function decideRecovery(edit: RunEdit): void {
   }
   edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason: "The worker was lost." });
   edit.dropLease();
+  edit.attach({ ifLeaseIsOver: true });
   storeLateAnswer(edit);
   if (!needsLease(edit.run.state)) {
     return;

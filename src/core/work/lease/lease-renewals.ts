@@ -11,21 +11,23 @@ export interface LeaseRenewalsDeps {
 }
 
 export interface RenewedLease extends HeldLease {
-  renewed(): void;
+  /** `RunAggregate.version` at the time of the renewal. */
+  renewed(version: string): void;
   /** Another attempt has the run, or none. Called once. */
   lost(): void;
 }
 
-/** A lease covers three renewals, so one renewal may fail without losing the lease. */
-const RENEWALS_PER_LEASE = 3;
+/** A lease covers seven renewals. A worker that stands still for the time of five keeps its runs. */
+const RENEWALS_PER_LEASE = 7;
 
-/** Renews the leases of all runs of this worker together. */
+/**
+ * Renews the leases of all runs of this worker together. A renewal does not wait for the one before, which may wait for
+ * a broken connection to time out.
+ */
 export class LeaseRenewals {
   readonly #deps: LeaseRenewalsDeps;
   readonly #held = new Map<LeaseToken, RenewedLease>();
   #stopTimer: Stop | undefined;
-  #isRenewing = false;
-  #again = false;
 
   constructor(deps: LeaseRenewalsDeps) {
     this.#deps = deps;
@@ -47,31 +49,23 @@ export class LeaseRenewals {
     }
   }
 
-  /** If a renewal takes longer than the time to the next one, that one follows at once. */
+  /** While the database is unreachable, the attempts assume that they still have their leases. */
   async #renew(): Promise<void> {
-    this.#again = this.#isRenewing;
-    if (this.#isRenewing) {
-      return;
-    }
-    this.#isRenewing = true;
-    await this.#renewAll([...this.#held.values()]).finally(() => {
-      this.#isRenewing = false;
-    });
-    if (this.#again && this.#held.size > 0) {
-      await this.#renew();
+    const { leaseMs, leases, log } = this.#deps;
+    const held = [...this.#held.values()];
+    try {
+      this.#report(held, await leases.renew(held, leaseMs));
+    } catch (error) {
+      log.warn("lease.renewal.failed", { runs: held.length, error: String(error) });
     }
   }
 
-  /** While the database is unreachable, the attempts assume that they still have their leases. */
-  async #renewAll(held: readonly RenewedLease[]): Promise<void> {
-    const { leaseMs, leases, log } = this.#deps;
-    const renewed = await leases.renew(held, leaseMs).catch((error: unknown) => {
-      log.warn("lease.renewal.failed", { runs: held.length, error: String(error) });
-    });
+  #report(held: readonly RenewedLease[], versions: Awaited<ReturnType<LeaseStore["renew"]>>): void {
     // A lease that was given up meanwhile is not lost.
-    for (const lease of held.filter(({ token }) => renewed !== undefined && this.#held.has(token))) {
-      if (renewed?.has(lease.runId)) {
-        lease.renewed();
+    for (const lease of held.filter(({ token }) => this.#held.has(token))) {
+      const version = versions.get(lease.runId);
+      if (version !== undefined) {
+        lease.renewed(version);
         continue;
       }
       this.#release(lease);

@@ -1,5 +1,10 @@
 import type { RunId } from "../../../../src/core/basics/ids.ts";
-import type { HeldLease, IdleRun, LeaseStore } from "../../../../src/core/ports/stores/claim-store.ts";
+import type {
+  ExpiringLease,
+  HeldLease,
+  IdleRun,
+  LeaseStore,
+} from "../../../../src/core/ports/stores/claim-store.ts";
 import { isFor } from "../../../../src/core/runs/run-job.ts";
 import { IDLE_SECONDS } from "../../../../src/storage/lease-store.ts";
 import { isAtQuota } from "./claim-store.ts";
@@ -14,28 +19,28 @@ export class InMemoryLeaseStore implements LeaseStore {
     this.#database = database;
   }
 
-  renew(leases: readonly HeldLease[], ttlMs: number): Promise<ReadonlySet<RunId>> {
+  renew(leases: readonly HeldLease[], ttlMs: number): Promise<ReadonlyMap<RunId, string>> {
     return this.#database.transaction(({ tables, now }) => {
-      const renewed = new Set<RunId>();
+      const renewed = new Map<RunId, string>();
       for (const { runId, token } of leases) {
         const row = tables.runs.get(runId);
         if (row?.run.lease?.token === token) {
           tables.runs.set(runId, { ...row, leaseUntil: now + ttlMs });
-          renewed.add(runId);
+          renewed.set(runId, String(row.version));
         }
       }
       return renewed;
     });
   }
 
-  listLost(limit: number): Promise<readonly RunId[]> {
+  listExpiring(withinMs: number, limit: number): Promise<readonly ExpiringLease[]> {
     return this.#database.read(({ runs }, now) => {
-      const leased = [...runs.values()].map(({ run, leaseUntil = Infinity }) => ({ id: run.id, leaseUntil }));
-      const lost = leased.filter(({ leaseUntil }) => leaseUntil < now);
-      return lost
-        .sort((a, b) => a.leaseUntil - b.leaseUntil)
-        .slice(0, limit)
-        .map(({ id }) => id);
+      const leased = [...runs.values()].map(({ run, leaseUntil = Infinity }) => ({
+        runId: run.id,
+        remainingMs: leaseUntil - now,
+      }));
+      const expiring = leased.filter(({ remainingMs }) => remainingMs < withinMs);
+      return expiring.sort((a, b) => a.remainingMs - b.remainingMs).slice(0, limit);
     });
   }
 

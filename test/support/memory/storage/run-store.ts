@@ -152,7 +152,7 @@ function rowOf({ runs }: Tables, id: RunId): RunRow {
   return row;
 }
 
-function aggregateOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunAggregate {
+function aggregateOf({ tables, now }: Tx, { run, leaseUntil, version }: RunRow): RunAggregate {
   const followUps = followUpsOf(tables, run.id).filter(({ withdrawnAt }) => withdrawnAt === undefined);
   return {
     run,
@@ -160,6 +160,7 @@ function aggregateOf({ tables, now }: Tx, { run, leaseUntil }: RunRow): RunAggre
     taken: followUps.filter(({ turn }) => turn === run.turn),
     threads: threadsFor(tables, run.id),
     leaseOver: leaseUntil !== undefined && leaseUntil < now,
+    version: String(version),
   };
 }
 
@@ -183,7 +184,7 @@ function leased({ run, leaseUntil, ...others }: RunRow, grant: RunChange["lease"
 function store(tx: Tx, row: RunRow, change: RunChange): Run {
   const { id, lastSeq } = row.run;
   const run = present({ ...row.run, lastSeq: lastSeq + change.events.length });
-  tx.tables.runs.set(id, { ...row, run });
+  tx.tables.runs.set(id, { ...row, run, version: (row.version ?? 0) + 1 });
   addEvents(tx, run, lastSeq, change.events);
   addFollowUps(tx, id, change);
   addFiles(tx, id, change);

@@ -36,6 +36,8 @@ export interface RunRow {
   readonly leaseUntil?: number;
   /** The API key of the request that created the run. */
   readonly apiKeyId?: string;
+  /** How often the run has changed. */
+  readonly version?: number;
 }
 
 export interface InboxRow

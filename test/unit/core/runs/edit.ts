@@ -12,6 +12,14 @@ export function anEdit(
   traits: ReadonlyMap<string, AdapterTraits> = new Map(),
 ): RunEdit {
   const writer = new NoticeWriter(() => "http://here", traits);
-  const stands = { run: aRun(run), waiting: [], taken: [], threads: [], leaseOver: false, ...aggregate };
+  const stands = {
+    run: aRun(run),
+    waiting: [],
+    taken: [],
+    threads: [],
+    leaseOver: false,
+    version: "",
+    ...aggregate,
+  };
   return new RunEdit(stands, { now: new Date("2026-03-01T12:00:00.000Z"), writer });
 }

@@ -223,7 +223,7 @@ describe("a wall clock that jumps", () => {
 
       offset.ms = ms;
       await harness.clock.advance(3 * LEASE_MS);
-      expect(await harness.storage.leases.listLost(10)).toEqual([]);
+      expect(await harness.storage.leases.listExpiring(0, 10)).toEqual([]);
       expect(await harness.run(id)).toMatchObject({ state: "INPROGRESS", attempt: 1 });
       finish();
       await quiet();

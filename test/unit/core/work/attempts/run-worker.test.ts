@@ -271,7 +271,7 @@ describe("a worked run", () => {
 
     const run = await harness.run(id);
     expect(run).toMatchObject({ state: "INPROGRESS", attempt: 1, lease: { worker: "worker-1" } });
-    expect(await harness.storage.leases.listLost(10)).toEqual([]);
+    expect(await harness.storage.leases.listExpiring(0, 10)).toEqual([]);
   });
 });
 

@@ -25,7 +25,7 @@ describe("a question of the agent", () => {
       permission: question("p1"),
       lease: { worker: "worker-1" },
     });
-    expect(await harness.storage.leases.listLost(10)).toEqual([]);
+    expect(await harness.storage.leases.listExpiring(0, 10)).toEqual([]);
     expect(answers).toEqual([]);
   });
 
