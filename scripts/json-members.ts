@@ -17,6 +17,7 @@ const SCHEMAS = [
   ] as const),
   ...([
     "InboxEvent",
+    "Installation",
     "IssuedApiKey",
     "IssuedShareLink",
     "McpServer",

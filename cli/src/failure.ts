@@ -66,6 +66,9 @@ export interface Failure {
   readonly exitCode: ExitCode;
 }
 
+const CHANGED = "It was changed meanwhile by another caller. Nothing was changed by this command.";
+const CHANGED_REMEDY = "Look at it with get, and repeat the command if it is still right.";
+
 export function failureOf(error: unknown): Failure {
   if (error instanceof CliError) {
     const { exitCode, message, remedy, requestId } = error;
@@ -77,6 +80,9 @@ export function failureOf(error: unknown): Failure {
     const others = issues
       .filter((issue) => !message.includes(issue.path) || !message.includes(issue.message))
       .map((issue) => `${issue.path}: ${issue.message}`);
+    if (error.status === 412) {
+      return { message: CHANGED, remedy: CHANGED_REMEDY, requestId, exitCode: EXIT.failed };
+    }
     const exitCode = exitCodeOf(error);
     return { message: [message, ...others].join("; "), remedy: remedyOf(error), requestId, exitCode };
   }

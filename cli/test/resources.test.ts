@@ -1,4 +1,5 @@
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { FaultyProxy } from "../../clients/typescript/test/faulty-proxy.ts";
 import { CliHarness } from "./cli-harness.ts";
 
 /** The timeout is generous because other tests may run at the same time. */
@@ -114,6 +115,45 @@ describe.each(CASES)("$group", ({ create, created, edit, edited, group, id, name
   }
 });
 
+/** The change of the other one arrives after this one has read the record. */
+describe("two administrators", () => {
+  test.each([
+    ["keys", "/agent/keys", "id", ["--name", "shared"], { name: "theirs" }],
+    [
+      "people",
+      "/agent/principals",
+      "uid",
+      ["--type", "user", "--name", "shared"],
+      { display_name: "theirs" },
+    ],
+    ["environments", "/agent/environments", "uid", ["--name", "shared"], { config: { name: "theirs" } }],
+  ])(
+    "do not overwrite each other in %s, and the second is told",
+    async (group, path, id, options, theirs) => {
+      const made = await json([group, "create", ...options]);
+      const proxy = await FaultyProxy.start(harness.parts.service.url);
+      onTestFinished(() => proxy.stop());
+      proxy.before = async ({ method }) => {
+        if (method === "PUT" || method === "PATCH") {
+          await output(["api", method, `${path}/${made[id]}`, "--body", "-"], {
+            input: JSON.stringify(theirs),
+          });
+        }
+      };
+
+      const mine = await errand([group, "edit", made[id], "--name", "mine"], {
+        env: { ERRAND_URL: proxy.url },
+      });
+
+      expect([mine.code, mine.stderr]).toEqual([
+        1,
+        expect.stringMatching(/changed meanwhile[\s\S]*→ Look at it with get/),
+      ]);
+      expect(JSON.stringify(await json([group, "get", made[id]]))).toContain("theirs");
+    },
+  );
+});
+
 describe("further commands of the groups", () => {
   test("a name of a revoked key names the one that works", async () => {
     const first = await json(["keys", "create", "--name", "named twice"]);
@@ -154,7 +194,30 @@ describe("further commands of the groups", () => {
     expect(delivery).toMatchObject({ webhook_id: id, type: "webhook.test" });
     expect([rotated.id, rotated.secret === secret]).toEqual([id, false]);
     expect(await output(["webhooks", "deliveries", id])).toContain(delivery.id);
+    const replayed = await json(["webhooks", "replay", "https://hooks.example.com/other", delivery.id]);
+    expect(replayed).toMatchObject({ id: delivery.id, webhook_id: id });
+    const unknown = await errand(["webhooks", "replay", id, NO_ID]);
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringMatching(/^errand: .*delivery/i)]);
+    const nowhere = await errand(["webhooks", "replay", "https://hooks.example.com/none", delivery.id]);
+    expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining("There is no webhook")]);
     await output(["webhooks", "delete", id, "--yes"]);
+  });
+
+  test("the messages to the webhook of a run are listed and sent again by the run", async () => {
+    const body = {
+      prompt: "say done",
+      webhook: { url: "https://hooks.example.com/run", secret: `whsec_${"A".repeat(32)}` },
+    };
+    const run = JSON.parse(
+      await output(["api", "POST", "/agent/runs", "--body", "-"], { input: JSON.stringify(body) }),
+    );
+    await errand(["watch", run.run_id]);
+
+    const [delivery] = await json(["webhooks", "deliveries", run.run_id]);
+    expect(await json(["webhooks", "replay", run.run_id, delivery.id])).toMatchObject({
+      id: delivery.id,
+      run_id: run.run_id,
+    });
   });
 
   test("quotas are replaced as a whole and listed", async () => {

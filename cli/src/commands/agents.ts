@@ -121,8 +121,9 @@ function addNamedAgentCommands(program: Command): void {
         }),
       };
     },
-    replace: async (cli, uid, { name: _, ...edit }) =>
-      (await agents(cli)).update(uid, edit as UpdateNamedAgentRequest),
+    path: "/agent/identities",
+    replace: async (cli, uid, { name: _, ...edit }, version) =>
+      (await agents(cli)).update(uid, edit as UpdateNamedAgentRequest, version),
     remove: async (cli, uid) => (await agents(cli)).delete(uid),
   });
 }

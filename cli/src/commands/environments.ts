@@ -86,7 +86,9 @@ export function addEnvironmentCommands(program: Command): void {
       }),
     create: async (cli, config) => (await cli.client()).environments.create({ config }),
     editable: ({ config }) => config,
-    replace: async (cli, uid, config) => (await cli.client()).environments.replace(uid, { config }),
+    path: "/agent/environments",
+    replace: async (cli, uid, config, version) =>
+      (await cli.client()).environments.replace(uid, { config }, version),
     remove: async (cli, uid) => (await cli.client()).environments.delete(uid),
   });
   const test = group

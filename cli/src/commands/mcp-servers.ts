@@ -52,7 +52,8 @@ export function addMcpServerCommands(program: Command): void {
     },
     create: async (cli, edit) => (await servers(cli)).create(edit),
     editable: ({ config, description, name }) => ({ name, config, ...definedMembers({ description }) }),
-    replace: async (cli, uid, edit) => (await servers(cli)).replace(uid, edit),
+    path: "/agent/mcp-servers",
+    replace: async (cli, uid, edit, version) => (await servers(cli)).replace(uid, edit, version),
     remove: async (cli, uid) => (await servers(cli)).delete(uid),
   });
 }

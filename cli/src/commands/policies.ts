@@ -63,7 +63,8 @@ export function addPolicyCommands(program: Command): void {
       match,
       ...definedMembers({ reason, refusal }),
     }),
-    replace: async (cli, id, edit) => (await policies(cli)).replace(id, edit),
+    path: "/agent/policies",
+    replace: async (cli, id, edit, version) => (await policies(cli)).replace(id, edit, version),
     remove: async (cli, id) => (await policies(cli)).delete(id),
   });
 }

@@ -25,7 +25,10 @@ export interface RecordKind<Item, Edit extends object> {
   readonly create: (cli: Cli, edit: Edit) => Promise<Item>;
   /** The members of an item that can be changed. */
   readonly editable: (item: Item) => Edit;
-  readonly replace: (cli: Cli, id: string, edit: Edit) => Promise<Item>;
+  /** The collection of the API, for example `/agent/environments`. */
+  readonly path: string;
+  /** `options` has the version that the change is based on. */
+  readonly replace: (cli: Cli, id: string, edit: Edit, options: Version) => Promise<Item>;
   readonly remove: (cli: Cli, id: string) => Promise<unknown>;
 }
 
@@ -73,7 +76,8 @@ export function addRecordKind<Item extends object, Edit extends object>(
     .option("-F, --file <file>", "a JSON file; - reads standard input");
   kind.addOptions(edit);
   handle(setMembers(edit, kind.members), async (cli, options: { readonly file?: string }, name: string) => {
-    const item = await findItem(cli, kind, name);
+    const id = kind.idOf(await findItem(cli, kind, name));
+    const { ifMatch, item } = await readVersion<Item>(cli, `${kind.path}/${id}`);
     const changes = await kind.editOf(cli, options as never);
     const before = kind.editable(item);
     const wanted =
@@ -82,7 +86,7 @@ export function addRecordKind<Item extends object, Edit extends object>(
         : Object.keys(changes).length > 0
           ? { ...before, ...changes }
           : await editJson(cli, kind.one, before);
-    showItem(cli, await kind.replace(cli, kind.idOf(item), wanted as Edit), kind.columns);
+    showItem(cli, await kind.replace(cli, id, wanted as Edit, { ifMatch }), kind.columns);
   });
 
   const remove = group
@@ -98,6 +102,16 @@ export function addRecordKind<Item extends object, Edit extends object>(
     cli.output.note(`Deleted ${kind.one} ${kind.nameOf(item)}.`);
   });
   return group;
+}
+
+interface Version {
+  readonly ifMatch: string | undefined;
+}
+
+/** A record as it is now, and its version. A change that names the version is refused if another one came before it. */
+export async function readVersion<Item>(cli: Cli, path: string): Promise<Version & { readonly item: Item }> {
+  const { data, response } = await (await cli.client()).get<Item>(path).withResponse();
+  return { item: data, ifMatch: response.headers.get("etag") ?? undefined };
 }
 
 export async function findItem<Item>(

@@ -5,7 +5,7 @@ import { setMembers } from "../json-members.ts";
 import { collect, pairOf, parseCount, readJson, requireYes } from "../options.ts";
 import { ago, type Column } from "../output.ts";
 import { environmentUid } from "./environments.ts";
-import { oneNamed } from "./record-kind.ts";
+import { oneNamed, readVersion } from "./record-kind.ts";
 
 /** An option, and the member of the request that it sets. */
 export interface Flag {
@@ -24,11 +24,6 @@ interface Action {
   readonly flags?: readonly Flag[];
   /** Default: as the record. */
   readonly members?: readonly string[];
-}
-
-/** A list below a record. */
-interface Below extends Pick<Resource, "name" | "path" | "entries" | "members" | "columns"> {
-  readonly help: string;
 }
 
 /** A collection of the API, and what can be done with it. */
@@ -58,7 +53,6 @@ export interface Resource {
   };
   readonly remove?: { readonly verb?: string; readonly filters?: readonly Flag[] };
   readonly actions?: readonly Action[];
-  readonly below?: readonly Below[];
   /** What only the response that creates it contains. */
   readonly revealed?: { readonly member: string; readonly members: readonly string[] };
   /** For a collection that is replaced as a whole, by team. */
@@ -69,7 +63,7 @@ type Entry = Readonly<Record<string, unknown>>;
 type Options = Readonly<Record<string, unknown>>;
 
 /** Adds the commands that the table of a resource names. */
-export function addResource(parent: Command, resource: Resource): void {
+export function addResource(parent: Command, resource: Resource): Command {
   const canChange = [resource.create, resource.edit, resource.remove, resource.replaceAll].some(Boolean);
   const group = parent
     .command(resource.name)
@@ -82,15 +76,8 @@ export function addResource(parent: Command, resource: Resource): void {
   for (const action of resource.actions ?? []) {
     addAction(group, resource, action);
   }
-  for (const below of resource.below ?? []) {
-    const command = one(group, resource, below.name, below.help);
-    handle(setMembers(command, below.members), async (cli, _: Options, name: string) => {
-      const found = await find(cli, resource, name);
-      const path = `${resource.path}/${idOf(resource, found)}/${below.path}`;
-      cli.output.table(await entriesAt(cli, path, below.entries), columnsOf(below), `No ${below.name}.`);
-    });
-  }
   addReplaceAll(group, resource);
+  return group;
 }
 
 function one(group: Command, { one: title }: Resource, name: string, help: string): Command {
@@ -158,15 +145,16 @@ function addEdit(group: Command, resource: Resource): void {
       if (Object.keys(changes).length === 0) {
         throw new UsageError("Nothing is to be changed.", "Give options, or a file: --file FILE");
       }
-      const item = await find(cli, resource, name);
-      const target = `${resource.path}/${idOf(resource, item)}`;
+      const target = `${resource.path}/${idOf(resource, await find(cli, resource, name))}`;
+      const { ifMatch, item } = await readVersion<Entry>(cli, target);
       const client = await cli.client();
       const kept = Object.fromEntries((edit.editable ?? []).map((member) => [member, item[member]]));
       const changed =
         edit.method === "PATCH"
-          ? client.patch<Entry>(target, { body: changes })
+          ? client.patch<Entry>(target, { body: changes, ifMatch })
           : client.put<Entry>(target, {
               body: options.file === undefined ? { ...kept, ...changes } : changes,
+              ifMatch,
             });
       show(cli, resource, await changed);
     },

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { MEMBERS } from "../generated/members.ts";
+import { addDeliveryCommands } from "./deliveries.ts";
 import { addResource, type Flag, type Resource } from "./resource.ts";
 
 const text = (name: string, member: string, help: string): Flag => ({ kind: "text", name, member, help });
@@ -149,16 +150,6 @@ const WEBHOOKS: Resource = {
       members: MEMBERS.WebhookDelivery,
     },
   ],
-  below: [
-    {
-      name: "deliveries",
-      help: "Lists the deliveries of a webhook, the newest first.",
-      path: "deliveries",
-      entries: "deliveries",
-      members: MEMBERS.WebhookDelivery,
-      columns: ["id", "type", "run_id", "state", "tries", "created_at", "error"],
-    },
-  ],
   revealed: { member: "secret", members: MEMBERS.RevealedWebhook },
 };
 
@@ -217,6 +208,24 @@ const ADMIN: readonly Resource[] = [
     actions: [{ name: "retry", help: "Delivers a notice again that was given up.", path: "retry" }],
   },
   {
+    name: "installations",
+    one: "installation",
+    many: "installations",
+    path: "/agent/installations",
+    entries: "installations",
+    members: MEMBERS.Installation,
+    naming: ["id", "name", "external_id"],
+    columns: ["adapter", "external_id", "name", "id", "enabled", "team_uid", "problem"],
+    edit: {
+      method: "PATCH",
+      flags: [
+        NAME,
+        onOff("enabled", "whether its events are accepted"),
+        text("team", "team_uid", "the team that owns its runs, by its uid"),
+      ],
+    },
+  },
+  {
     name: "workers",
     one: "worker",
     many: "workers",
@@ -247,9 +256,10 @@ const ADMIN: readonly Resource[] = [
 
 /** Adds the groups for what only the API and the pages could change. */
 export function addTeamResources(program: Command): void {
-  for (const resource of [PEOPLE, TEAMS, KEYS, ROUTING, WEBHOOKS, QUOTAS]) {
+  for (const resource of [PEOPLE, TEAMS, KEYS, ROUTING, QUOTAS]) {
     addResource(program, resource);
   }
+  addDeliveryCommands(addResource(program, WEBHOOKS));
 }
 
 export function addAdminResources(admin: Command): void {

@@ -62,8 +62,9 @@ export function addScheduleCommands(program: Command): void {
       enabled,
       ...definedMembers({ agent_config, agent_uid, metadata, mode }),
     }),
-    replace: async (cli, id, edit) =>
-      (await schedules(cli)).replace(id, { enabled: true, ...edit } as ScheduleUpdateRequest),
+    path: "/agent/schedules",
+    replace: async (cli, id, edit, version) =>
+      (await schedules(cli)).replace(id, { enabled: true, ...edit } as ScheduleUpdateRequest, version),
     remove: async (cli, id) => (await schedules(cli)).delete(id),
   };
   const group = addRecordKind(program, kind);

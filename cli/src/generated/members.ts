@@ -10,6 +10,7 @@ export const MEMBERS = {
   DoctorResponse: ["status", "checks"],
   Environment: ["uid", "config", "last_updated", "setup_failed", "last_task_run_timestamp", "last_task_created", "scope", "creator", "last_editor"],
   InboxEvent: ["id", "integration", "name", "received_at", "disposition", "reason", "run_id"],
+  Installation: ["id", "adapter", "external_id", "name", "enabled", "team_uid", "offered_team_uid", "problem", "created_at"],
   IssuedApiKey: ["id", "name", "hint", "scopes", "principal_uid", "created_by", "created_by_key", "created_at", "expires_at", "last_used_at", "revoked_at", "key"],
   IssuedShareLink: ["id", "access", "created_by", "created_at", "expires_at", "url"],
   McpServer: ["uid", "name", "description", "config", "created_at", "updated_at", "created_by"],

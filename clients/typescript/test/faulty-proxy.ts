@@ -26,6 +26,8 @@ export interface SeenRequest {
 export class FaultyProxy {
   readonly faults: Fault[] = [];
   readonly seen: SeenRequest[] = [];
+  /** Called before a request is passed on. */
+  before: (request: SeenRequest) => Promise<void> = async () => undefined;
   /** The address of the server. */
   target: string;
   readonly #server: Server;
@@ -63,6 +65,7 @@ export class FaultyProxy {
     const { headers, method = "GET", url = "/" } = request;
     this.seen.push({ method, path: url, headers });
     const body = await buffer(request);
+    await this.before({ method, path: url, headers });
     const fault = this.faults.shift();
     if (fault?.kind === "drop") {
       response.destroy();
