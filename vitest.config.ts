@@ -8,7 +8,7 @@ const SLOW = [
   "packages/embedded-postgres/test/*.test.ts",
   "test/browser/**/*.test.ts",
   "test/contract/{pg-boss-queue,pubsub,queue}.test.ts",
-  "test/e2e/{agents-at-work,asking,conversation,documented-examples,generated-clients,github-action,github-authors,github-budget,github-checks,github-elsewhere,github-faults,github-gone,github-merged,github-refused,github-renamed,github-reports,hostile-events,installation,main-job,public-client,newer-database,redelivery}.test.ts",
+  "test/e2e/{agents-at-work,asking,behind-nginx,conversation,documented-examples,generated-clients,github-action,github-authors,github-budget,github-checks,github-elsewhere,github-faults,github-gone,github-merged,github-refused,github-renamed,github-reports,hostile-events,installation,main-job,public-client,newer-database,redelivery}.test.ts",
   "test/e2e/github-{errand-file,morning,review,setup,signed}.test.ts",
   "test/e2e/{repository,run-files,skills,slack-events,slack-created,slack-first-steps,slack-workspaces,soak-day,stop-during-start,without-sandbox}.test.ts",
   "test/integration/agents/{acp-runner-*,real-*,rude-agents}.test.ts",

@@ -163,7 +163,7 @@ const NOT_HERE: readonly (readonly [page: string, language: string, begins: stri
   ],
   ["docs/operations/install.md", "sh", "npm ci", INSTALLATION],
   ["docs/operations/install.md", "ini", "# /etc/systemd", "needs systemd as the first process"],
-  ["docs/operations/install.md", "nginx", "server {", "needs nginx, which is not installed for the tests"],
+  ["docs/operations/install.md", "nginx", "server {", "behind-nginx.test.ts runs it"],
   ["docs/operations/scale.md", "sh", "export DATABASE_URL=", "needs two machines; two-processes.test.ts"],
   ["docs/webhooks.md", "js", "import { Webhook }", "a test below"],
   ["docs/webhooks.md", "json", "{", "a test below"],
