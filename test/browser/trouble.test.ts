@@ -121,6 +121,21 @@ describe.skipIf(skipped !== undefined)("a page that lost what it needs", () => {
     await harness.api("/runs/cancel", { run_ids: [runId] });
   });
 
+  test("a body that a proxy refuses is named as such, and the draft stays", async () => {
+    const html = "<html><head><title>413 Request Entity Too Large</title></head></html>";
+    await page.route("**/followups", (route) =>
+      route.request().method() === "POST"
+        ? route.fulfill({ status: 413, contentType: "text/html", body: html })
+        : route.continue(),
+    );
+    await field().fill("a text that is too long for the proxy");
+    await page.getByRole("button", { name: "Continue" }).click();
+
+    await page.getByText("A proxy before the server refuses bodies of this size").first().waitFor();
+    await page.getByText("let the proxy pass bodies of 30 MiB").first().waitFor();
+    expect(await field().inputValue()).toBe("a text that is too long for the proxy");
+  });
+
   test("a server that does not answer is named until it is back", async () => {
     await page.goto(`${harness.service.url}/system`);
     await page.getByRole("heading", { name: "System" }).waitFor();
