@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { startAnsweringServer } from "../../test/support/answering-server.ts";
+import { npmWith, runIn } from "../../test/support/client-tools.ts";
 import { CliHarness } from "./cli-harness.ts";
 import { Terminal } from "./installed-cli.ts";
 
@@ -125,4 +126,21 @@ test("fish completes the name of an environment", async () => {
   const completed = () => spawnSync("fish", ["-c", script], { env: shellEnv(), encoding: "utf8" });
 
   await expect.poll(completed, PATIENT).toMatchObject({ stderr: "", stdout: "plain-env\n" });
+});
+
+/** Its program cannot be had from npm or PyPI. */
+test("a grammar of PowerShell reads the script without an error", async () => {
+  const directory = join(folder, "powershell");
+  await npmWith(directory, "tree-sitter-powershell@0.26.4", "web-tree-sitter@0.27.2", "--ignore-scripts");
+  const program = `
+    import { Language, Parser } from "web-tree-sitter";
+    await Parser.init();
+    const grammar = "node_modules/tree-sitter-powershell/tree-sitter-powershell.wasm";
+    const parser = new Parser().setLanguage(await Language.load(grammar));
+    for (const text of process.argv.slice(1)) console.log(parser.parse(text).rootNode.hasError);`;
+
+  const scripts = [await output(["completion", "powershell"]), "Register-ArgumentCompleter -ScriptBlock {"];
+  const args = ["--input-type=module", "-e", program, "--", ...scripts];
+
+  expect(await runIn(directory, process.execPath, ...args)).toBe("false\ntrue\n");
 });
