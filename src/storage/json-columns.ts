@@ -350,7 +350,7 @@ export const ARTIFACT_BODY: z.ZodType<ArtifactBody> = z.discriminatedUnion("type
     fileName: z.string(),
     mimeType: z.string(),
   }),
-  z.looseObject({ type: z.literal(SCREENSHOT), mimeType: z.string() }),
+  z.looseObject({ type: z.literal(SCREENSHOT), mimeType: z.string(), description: text }),
   z.looseObject({
     type: z.literal(EXTERNAL_REFERENCE),
     referenceType: z.string(),

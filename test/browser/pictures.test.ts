@@ -51,4 +51,18 @@ describe.skipIf(skipped !== undefined)("pictures of tools in a browser", () => {
     expect(await page.title()).not.toBe("taken");
     expect([await axeFindings(page), harness.complaints]).toEqual([[], []]);
   });
+
+  test("a picture is shown among the files of the run", async () => {
+    const context = await harness.open({ key: harness.service.apiKey });
+    const { run_id } = await harness.api("/runs", { prompt: "take a screenshot" });
+    const page = await context.newPage();
+    await page.goto(`${harness.service.url}/runs/${run_id}?tab=files`);
+
+    const picture = page.getByRole("img", { name: "Screenshot: Take a screenshot" });
+    await picture.waitFor();
+    await expect.poll(() => picture.evaluate((image) => Object(image).naturalHeight)).toBe(3_000);
+    // The message repeats the picture of the tool. The other content is no picture.
+    expect(await page.getByRole("img", { name: "Screenshot:" }).count()).toBe(1);
+    expect([await axeFindings(page), harness.complaints]).toEqual([[], []]);
+  });
 });

@@ -217,7 +217,6 @@ describe("the public Python client", () => {
 
 /** What the renamed client calls that is refused, and why. All other methods are answered. */
 const REFUSED = {
-  "agent.conversations.download_screenshot": "404 resource_not_found",
   "agent.conversations.interrupt": "409 conflict",
   "agent.get_run_by_external_reference": "404 resource_not_found",
   ...Object.fromEntries(

@@ -136,6 +136,38 @@ describe("the public client limits the secrets of a run", () => {
   });
 });
 
+describe("the public client downloads a picture that a tool of the agent returned", () => {
+  test("each picture is a screenshot of the run once, and its conversation gives its bytes", async () => {
+    const { run_id } = await client.agent.run({ prompt: "picture; picture" });
+    const run = await untilEnded(run_id);
+    const { runs } = await client.agent.runs.list({ artifact_type: "SCREENSHOT" as "PLAN" });
+
+    expect(run.artifacts).toMatchObject([
+      { artifact_type: "SCREENSHOT", data: { mime_type: "image/png", description: "Take a picture" } },
+    ]);
+    expect(runs.map((each) => each.run_id)).toEqual([run_id]);
+    const { artifact_uid: uid } = Object(run.artifacts?.[0]?.data);
+    const artifact = await client.get(`/agent/artifacts/${uid}`);
+    const path = `/agent/conversations/${run.conversation_id}/screenshots/${uid}/download`;
+    const download = await client.get(path, { __binaryResponse: true }).asResponse();
+
+    expect(artifact).toMatchObject({
+      artifact_type: "SCREENSHOT",
+      data: { content_type: "image/png", description: "Take a picture" },
+    });
+    expect(Object.fromEntries(download.headers)).toMatchObject({
+      "content-type": "image/png",
+      "content-disposition": expect.stringContaining("screenshot.png"),
+      "content-security-policy": "sandbox; default-src 'none'",
+    });
+    expect(
+      Buffer.from(await download.arrayBuffer())
+        .subarray(1, 4)
+        .toString(),
+    ).toBe("PNG");
+  });
+});
+
 describe("the public client lists", () => {
   test("the public client lists runs by each of its filters", async () => {
     const { uid } = await client.post<{ uid: string }>("/agent/environments", {

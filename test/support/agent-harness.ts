@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { AgentDefinition, AgentLaunch } from "../../src/agents/agent-definition.ts";
 import type { RunId } from "../../src/core/basics/ids.ts";
 import type { AgentUpdate } from "../../src/core/model/runs/agent-update.ts";
+import type { AgentPicture } from "../../src/core/model/workspaces/picture.ts";
 import type { Workspace } from "../../src/core/model/workspaces/workspace.ts";
 import type {
   AgentObserver,
@@ -42,6 +43,7 @@ export type MakeRunner = (dataDir: string) => AgentRunner;
 export interface StartedAgent {
   readonly session: AgentSession;
   readonly updates: readonly AgentUpdate[];
+  readonly pictures: readonly AgentPicture[];
   /** All messages of the agent so far. */
   said(): string;
 }
@@ -83,7 +85,9 @@ export class AgentHarness {
   ): Promise<StartedAgent> {
     const updates: AgentUpdate[] = [];
     const update = (told: AgentUpdate) => void updates.push(told);
-    const observer = { update, backpressure: () => this.backpressure, permission };
+    const pictures: AgentPicture[] = [];
+    const picture = (shown: AgentPicture) => void pictures.push(shown);
+    const observer = { update, picture, backpressure: () => this.backpressure, permission };
     const request = {
       runId: RUN_ID,
       agent: "demo",
@@ -97,6 +101,6 @@ export class AgentHarness {
     const session = await this.#runner.start({ ...request, ...changes }, observer);
     this.#sessions.push(session);
     const said = () => updates.map((update) => (update.kind === "agent.message" ? update.text : "")).join("");
-    return { session, updates, said };
+    return { session, updates, pictures, said };
   }
 }

@@ -2,6 +2,7 @@ import { type ClientConnection, client, RequestError } from "@agentclientprotoco
 import { withTimeout } from "../../core/basics/clock.ts";
 import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
+import { PICTURE_BYTES_MAX } from "../../core/model/workspaces/picture.ts";
 import { pathsInside } from "../../core/model/workspaces/workspace.ts";
 import type { AgentObserver, AgentRunner, AgentSession, AgentStart } from "../../core/ports/agent-runner.ts";
 import type { Gateway } from "../../core/ports/gateway.ts";
@@ -19,6 +20,7 @@ import { requireMcpServers } from "./mcp-check.ts";
 import { type MessageTap, openMessageStream } from "./message-stream.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
 import { PermissionAnswers } from "./permission-answers.ts";
+import { type FoundPictures, PictureFinder } from "./pictures.ts";
 import { unpackAgent } from "./unpack-agent.ts";
 import { boundedUpdate, mapUpdate } from "./update-mapping.ts";
 
@@ -195,6 +197,7 @@ class SessionStart {
   readonly #prepared: Prepared;
   readonly #request: AgentStart;
   readonly #observer: AgentObserver;
+  readonly #pictures = new PictureFinder();
   readonly #process: AgentProcess;
   readonly #permissions: PermissionAnswers;
   readonly #tasks: BackgroundTasks;
@@ -269,6 +272,7 @@ class SessionStart {
             this.#tasks.onToolCall(bounded);
           }
           this.#observer.update(bounded);
+          this.#reportPictures(this.#pictures.find(update));
         }
       },
       answered: () => {
@@ -277,6 +281,16 @@ class SessionStart {
       },
       noise: (line) => this.#logNoise(line),
     };
+  }
+
+  #reportPictures({ pictures, tooLarge }: FoundPictures): void {
+    for (const picture of pictures) {
+      this.#observer.picture(picture);
+    }
+    for (const title of tooLarge) {
+      const text = `A picture of ${title} is not kept, because it has more than ${PICTURE_BYTES_MAX / 2 ** 20} MiB.`;
+      this.#observer.update({ kind: "agent.notice", severity: "warning", text });
+    }
   }
 
   /** The first line is enough to see what an agent prints, and an agent may print as many as it likes. */

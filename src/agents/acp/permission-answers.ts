@@ -15,12 +15,15 @@ const KNOWN_CALLS_MAX = 20;
 /** Answers the agent's permission requests according to the run's policy. */
 export class PermissionAnswers {
   readonly #policy: AgentStart["permissionPolicy"];
-  readonly #observer: AgentObserver;
+  readonly #observer: Pick<AgentObserver, "permission" | "update">;
   /** Some agents name the command only when they report the call, and not when they ask about it. */
   readonly #calls = new Map<string, ToolCallUpdate>();
   #cancelled = Promise.withResolvers<undefined>();
 
-  constructor(policy: AgentStart["permissionPolicy"], observer: AgentObserver) {
+  constructor(
+    policy: AgentStart["permissionPolicy"],
+    observer: Pick<AgentObserver, "permission" | "update">,
+  ) {
     this.#policy = policy;
     this.#observer = observer;
   }

@@ -8,6 +8,7 @@ export type Step =
   | { readonly kind: "read"; readonly file: string }
   | { readonly kind: "shell"; readonly command: string }
   | { readonly kind: "say"; readonly text: string }
+  | { readonly kind: "picture" }
   | { readonly kind: "refuse" | "ask" | "crash" | "die" | "hang" };
 
 const INTERNAL_ERROR = -32_603;
@@ -22,6 +23,7 @@ const WORDS: readonly (readonly [RegExp, (match: RegExpExecArray) => Step])[] = 
   [/^fail(?:\s+(-?\d+))?$/i, ([, code]) => ({ kind: "fail", code: Number(code ?? INTERNAL_ERROR) })],
   [/^refuse$/i, () => ({ kind: "refuse" })],
   [/^ask$/i, () => ({ kind: "ask" })],
+  [/^picture$/i, () => ({ kind: "picture" })],
   [/^crash$/i, () => ({ kind: "crash" })],
   [/^die$/i, () => ({ kind: "die" })],
   [/^hang$/i, () => ({ kind: "hang" })],

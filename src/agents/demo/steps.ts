@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { RequestError, type StopReason } from "@agentclientprotocol/sdk/unstable";
 import { readStep, writeStep } from "./file-steps.ts";
 import { doOrdinaryRequest } from "./ordinary-request.ts";
+import { pictureStep } from "./picture-step.ts";
 import type { Step } from "./script.ts";
 import { runShell } from "./shell-step.ts";
 import type { Turn } from "./turn.ts";
@@ -46,7 +47,10 @@ async function doStep(turn: Turn, step: Step): Promise<StopReason | undefined> {
   }
 }
 
-type WorkStep = Extract<Step, { kind: "request" | "sleep" | "flood" | "write" | "read" | "shell" | "say" }>;
+type WorkStep = Extract<
+  Step,
+  { kind: "picture" | "request" | "sleep" | "flood" | "write" | "read" | "shell" | "say" }
+>;
 
 function doWork(turn: Turn, step: WorkStep): Promise<void> {
   switch (step.kind) {
@@ -62,6 +66,8 @@ function doWork(turn: Turn, step: WorkStep): Promise<void> {
       return readStep(turn, step.file);
     case "shell":
       return runShell(turn, step.command);
+    case "picture":
+      return pictureStep(turn);
     case "say":
       return turn.say(step.text);
     default:

@@ -1,20 +1,12 @@
 import { AppError, invalidMember } from "../../core/basics/errors.ts";
 import type { RequestFile } from "../../core/model/workspaces/input-file.ts";
+import { PICTURE_TYPES, pictureTypeOf } from "../../core/model/workspaces/picture.ts";
 import type { RunAgentRequest, RunFollowupRequest } from "../schemas/run-requests.ts";
 import type { ApiLimits } from "./api-limits.ts";
 
 type FileMembers = Pick<RunAgentRequest, "images" | "attachments">;
 type ImageType = NonNullable<FileMembers["images"]>[number]["mime_type"];
 type Limits = Pick<ApiLimits, "attachmentBytes" | "attachmentsBytes">;
-
-/** The first bytes of each type as a regular expression; a dot matches any digit. */
-const IMAGES: Readonly<Record<ImageType, { extension: string; signatures: readonly string[] }>> = {
-  "image/jpeg": { extension: "jpg", signatures: ["ffd8ff"] },
-  "image/png": { extension: "png", signatures: ["89504e470d0a1a0a"] },
-  "image/gif": { extension: "gif", signatures: ["474946383761", "474946383961"] },
-  "image/webp": { extension: "webp", signatures: ["52494646........57454250"] },
-};
-const SIGNATURE_BYTES = 12;
 
 /** Decodes the files of a request. Refuses invalid base64, files that are too large, and images of another type. */
 export function requestFilesOf(
@@ -29,7 +21,7 @@ export function requestFilesOf(
     ...images.map(({ mime_type, data }, index): RequestFile => {
       const bytes = decode(`images.${index}.data`, data, limits);
       requireImage(`images.${index}.data`, bytes, mime_type);
-      const fileName = `image-${index + 1}.${IMAGES[mime_type].extension}`;
+      const fileName = `image-${index + 1}.${PICTURE_TYPES[mime_type]}`;
       return { kind: "image", fileName, mimeType: mime_type, bytes };
     }),
   ];
@@ -74,8 +66,7 @@ function decode(path: string, data: string, { attachmentBytes }: Limits): Buffer
 }
 
 function requireImage(path: string, bytes: Buffer, type: ImageType): void {
-  const initialContents = bytes.toString("hex", 0, SIGNATURE_BYTES);
-  if (IMAGES[type].signatures.some((signature) => new RegExp(`^${signature}`).test(initialContents))) {
+  if (pictureTypeOf(bytes) === type) {
     return;
   }
   throw invalidMember(path, `must be an image of the type ${type}`);

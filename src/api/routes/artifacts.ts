@@ -8,6 +8,7 @@ import { parseRunId } from "../../core/basics/ids.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
 import type { Run } from "../../core/model/runs/run.ts";
 import type { Artifact, StoredFile } from "../../core/model/workspaces/artifact.ts";
+import { PICTURE_TYPES } from "../../core/model/workspaces/picture.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
 import {
@@ -249,8 +250,12 @@ function requireFile({ body, file }: Artifact): StoredFile & { fileName: string;
   if (file === undefined || !("mimeType" in body)) {
     throw new AppError("resource_not_found", "The artifact has no file.");
   }
-  const fileName = body.type === "FILE" ? body.fileName : "screenshot";
+  const fileName = body.type === "FILE" ? body.fileName : `screenshot.${endingOf(body.mimeType)}`;
   return { ...file, fileName, mimeType: body.mimeType };
+}
+
+function endingOf(mimeType: string): string {
+  return Object.entries(PICTURE_TYPES).find(([type]) => type === mimeType)?.[1] ?? "bin";
 }
 
 function unknownArtifact(): AppError {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { Artifact } from "../../core/model/workspaces/artifact.ts";
 import { Timestamp } from "./text.ts";
@@ -123,7 +124,11 @@ export async function artifactDetailsOf(
   const { expiresAt, url } = contents.link();
   const data = { content_type: body.mimeType, download_url: url, expires_at: expiresAt.toISOString() };
   if (body.type === "SCREENSHOT") {
-    return { ...base, artifact_type: body.type, data };
+    return {
+      ...base,
+      artifact_type: body.type,
+      data: { ...data, ...defined({ description: body.description }) },
+    };
   }
   const names = { filename: body.fileName, filepath: body.filePath, size_bytes: file.sizeBytes };
   return { ...base, artifact_type: body.type, data: { ...data, ...names } };

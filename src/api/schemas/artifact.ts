@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { defined } from "../../core/basics/defined.ts";
 import type { PullRequestStatus } from "../../core/model/repositories/pull-request-status.ts";
 import type { Artifact, ArtifactType } from "../../core/model/workspaces/artifact.ts";
 import { Timestamp } from "./text.ts";
@@ -51,7 +52,14 @@ export const ArtifactItem = z
       }),
     ),
     typed("PLAN", z.object({ document_uid: z.string().describe("The plan's id."), title: Title })),
-    typed("SCREENSHOT", z.object({ artifact_uid: ArtifactUid, mime_type: MimeType })),
+    typed(
+      "SCREENSHOT",
+      z.object({
+        artifact_uid: ArtifactUid,
+        mime_type: z.string().describe("The media type that the bytes of the picture have."),
+        description: z.string().optional().describe("What the agent did when it made the picture."),
+      }),
+    ),
     typed(
       "EXTERNAL_REFERENCE",
       z.object({
@@ -102,8 +110,11 @@ export function artifactItemOf(
         created_at,
         data: { document_uid: body.documentUid, ...titleOf(body) },
       };
-    case "SCREENSHOT":
-      return { artifact_type: body.type, created_at, data: { artifact_uid: id, mime_type: body.mimeType } };
+    case "SCREENSHOT": {
+      const { description, mimeType: mime_type } = body;
+      const data = { artifact_uid: id, mime_type, ...defined({ description }) };
+      return { artifact_type: body.type, created_at, data };
+    }
     case "EXTERNAL_REFERENCE": {
       const data = { reference_type: body.referenceType, url: body.url, ...titleOf(body) };
       return { artifact_type: body.type, created_at, data };

@@ -74,7 +74,8 @@ const RunEventArtifact = z
     }),
     variant("ScreenshotDetails", "A screenshot.", {
       type: z.literal("SCREENSHOT"),
-      mime_type: text("The media type, derived from the file's name."),
+      mime_type: text("The media type that the bytes of the picture have."),
+      description: maybe("What the agent did when it made the picture."),
     }),
     variant("ExternalReferenceDetails", "A reference to another system.", {
       type: z.literal("EXTERNAL_REFERENCE"),

@@ -1,5 +1,6 @@
 import type { RunId } from "../basics/ids.ts";
 import type { AgentUpdate, PermissionRequest, TurnEnd } from "../model/runs/agent-update.ts";
+import type { AgentPicture } from "../model/workspaces/picture.ts";
 import type { Workspace } from "../model/workspaces/workspace.ts";
 import type { Gateway } from "./gateway.ts";
 
@@ -85,6 +86,8 @@ export interface PromptMode {
 /** Receives what an agent reports while it works, in order. */
 export interface AgentObserver {
   update(update: AgentUpdate): void;
+  /** A picture that is also in an update, where it may be cut. Its type is the one that its bytes have. */
+  picture(picture: AgentPicture): void;
   /**
    * Undefined while there is room for more updates. Otherwise updates wait to be stored: nothing more is read from
    * the agent until this resolves, so that the agent waits too. Never rejects.

@@ -180,7 +180,6 @@ function theAnswers() {
   const questions: PermissionRequest[] = [];
   const answers = new PermissionAnswers("ask", {
     update: () => undefined,
-    backpressure: () => undefined,
     permission: async (request) => {
       questions.push(request);
       return undefined;

@@ -15,6 +15,7 @@ describe("parseScript", () => {
     ["read README.md", [{ kind: "read", file: "README.md" }]],
     ["say hello there", [{ kind: "say", text: "hello there" }]],
     ["shell a; b then c", [{ kind: "shell", command: "a; b then c" }]],
+    ["picture; a picture of it", [{ kind: "picture" }, { kind: "request", text: "a picture of it" }]],
     ["sleep 1; ask then crash", [{ kind: "sleep", seconds: 1 }, { kind: "ask" }, { kind: "crash" }]],
     ["die\nhang", [{ kind: "die" }, { kind: "hang" }]],
     [

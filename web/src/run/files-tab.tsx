@@ -1,5 +1,5 @@
 import "./tabs.css";
-import type { ArtifactItem, RunItem } from "@errand/client";
+import { type ArtifactItem, type RunItem, withHiddenShown } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { bytes } from "../parts/format.ts";
@@ -54,9 +54,12 @@ function Artifact({ artifact, runId }: { readonly artifact: ArtifactItem; readon
     }
     case "SCREENSHOT":
       return (
-        <Line icon="window" at={artifact.created_at} note={artifact.data.mime_type}>
-          <a href={artifactUrl(runId, artifact.data.artifact_uid)}>Screenshot</a>
-        </Line>
+        <Screenshot
+          url={artifactUrl(runId, artifact.data.artifact_uid)}
+          at={artifact.created_at}
+          type={artifact.data.mime_type}
+          name={withHiddenShown(artifact.data.description ?? "Screenshot")}
+        />
       );
     case "PLAN":
       return <Plan artifact={artifact} />;
@@ -78,6 +81,27 @@ function Artifact({ artifact, runId }: { readonly artifact: ArtifactItem; readon
     default:
       return artifact satisfies never;
   }
+}
+
+function Screenshot(screenshot: {
+  readonly url: string;
+  readonly at: string;
+  readonly type: string;
+  readonly name: string;
+}) {
+  const { at, name, type, url } = screenshot;
+  return (
+    <>
+      <Line icon="window" at={at} note={type}>
+        <a href={url} download>
+          {name}
+        </a>
+      </Line>
+      <div className="media">
+        <img src={url} alt={`Screenshot: ${name}`} loading="lazy" />
+      </div>
+    </>
+  );
 }
 
 function Outside({ url, text }: { readonly url: string; readonly text: string }) {

@@ -190,7 +190,7 @@ function ArtifactStep({ entry: { artifact, artifactId, key, version } }: { reado
           ? artifact.filename
           : artifact.type === "PLAN"
             ? (artifact.title ?? "Plan")
-            : "Screenshot";
+            : withHiddenShown(artifact.description ?? "Screenshot");
       return (
         <div className="step" id={key}>
           <div className="step-line">

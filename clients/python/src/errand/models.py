@@ -342,7 +342,11 @@ class ScreenshotArtifactData(Model):
     """
     mime_type: str
     """
-    The media type, derived from the file's name.
+    The media type that the bytes of the picture have.
+    """
+    description: str | None = None
+    """
+    What the agent did when it made the picture.
     """
 
 
@@ -1827,7 +1831,11 @@ class ScreenshotDetails(Model):
     type: Literal["SCREENSHOT"]
     mime_type: str
     """
-    The media type, derived from the file's name.
+    The media type that the bytes of the picture have.
+    """
+    description: str | None = None
+    """
+    What the agent did when it made the picture.
     """
 
 

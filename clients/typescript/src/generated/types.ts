@@ -322,9 +322,13 @@ export type ScreenshotArtifactData = {
      */
     artifact_uid: string;
     /**
-     * The media type, derived from the file's name.
+     * The media type that the bytes of the picture have.
      */
     mime_type: string;
+    /**
+     * What the agent did when it made the picture.
+     */
+    description?: string;
 };
 
 /**
@@ -1871,9 +1875,13 @@ export type FileDetails = {
 export type ScreenshotDetails = {
     type: 'SCREENSHOT';
     /**
-     * The media type, derived from the file's name.
+     * The media type that the bytes of the picture have.
      */
     mime_type: string;
+    /**
+     * What the agent did when it made the picture.
+     */
+    description?: string;
 };
 
 /**

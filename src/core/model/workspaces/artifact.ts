@@ -9,7 +9,7 @@ export type ArtifactBody =
   | { readonly type: "PULL_REQUEST"; readonly url: string; readonly branch: string }
   | { readonly type: "PLAN"; readonly documentUid: string; readonly title?: string }
   | { readonly type: "FILE"; readonly filePath: string; readonly fileName: string; readonly mimeType: string }
-  | { readonly type: "SCREENSHOT"; readonly mimeType: string }
+  | { readonly type: "SCREENSHOT"; readonly mimeType: string; readonly description?: string }
   | {
       readonly type: "EXTERNAL_REFERENCE";
       readonly referenceType: string;

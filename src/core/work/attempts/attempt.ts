@@ -35,6 +35,7 @@ import { AttemptSlot } from "../slots/slots.ts";
 import { asksOnlyForPullRequest, makePullRequest } from "../turns/pull-request-turn.ts";
 import type { TurnRunner } from "../turns/turn-runner.ts";
 import { InputFiles } from "../workspaces/input-files.ts";
+import { PictureSaver } from "../workspaces/picture-saver.ts";
 import { findPreviousRun } from "../workspaces/previous-run.ts";
 import { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
 import { ActivityReporter } from "./activity-reporter.ts";
@@ -85,6 +86,7 @@ export class Attempt {
       lease,
       slot: new AttemptSlot(deps.slot, abort, this.#time),
       recorder: new EventRecorder(clock, this.#secrets, (updates) => this.#store(updates)),
+      pictures: new PictureSaver(deps, lease),
       saver: new WorkspaceSaver(deps, lease),
       inputFiles: new InputFiles(deps),
       meter: new UsageMeter(),
@@ -357,7 +359,9 @@ export class Attempt {
 
   /** A failure to store the log must not prevent the end of the run from being stored. */
   async #flushLog(): Promise<void> {
-    await this.#services.recorder.flush().catch((error) => this.#warn("run.events.not_stored", error));
+    const { pictures, recorder } = this.#services;
+    await pictures.flush();
+    await recorder.flush().catch((error) => this.#warn("run.events.not_stored", error));
   }
 
   async #store(updates: readonly RecordedUpdate[]): Promise<void> {

@@ -2,6 +2,7 @@ import { defined } from "../../basics/defined.ts";
 import type { AgentUpdate, PermissionRequest } from "../../model/runs/agent-update.ts";
 import type { Run } from "../../model/runs/run.ts";
 import { basePromptOf } from "../../model/runs/skill-in-run.ts";
+import type { AgentPicture } from "../../model/workspaces/picture.ts";
 import { type Workspace, workspaceVariables } from "../../model/workspaces/workspace.ts";
 import type { AgentObserver, AgentSession, AgentStart } from "../../ports/agent-runner.ts";
 import type { ChangeCollector } from "../changes/change-collector.ts";
@@ -12,6 +13,7 @@ import { priorCostUsd } from "../limits/prior-usage.ts";
 import type { EventRecorder } from "../log/event-recorder.ts";
 import type { OpenedSecrets } from "../secrets/run-secrets.ts";
 import { TurnRunner } from "../turns/turn-runner.ts";
+import type { PictureSaver } from "../workspaces/picture-saver.ts";
 import { knowsConversation, runToResume } from "../workspaces/previous-run.ts";
 
 /** How many updates wait for the turn runner. The oldest are discarded, so that a hostile agent cannot fill memory. */
@@ -40,7 +42,7 @@ export interface AgentNeeds {
 export async function startAgent(services: AttemptServices, needs: AgentNeeds): Promise<TurnRunner> {
   const { abort, meter, deps } = services;
   const { before, attemptContext, run, work, workedMs } = needs;
-  const observer = new SessionObserver(services.recorder);
+  const observer = new SessionObserver(services);
   const isFirst = run.turn === 0 && run.agentSession === undefined && before === undefined;
   const previous = isFirst ? undefined : runToResume(run, before);
   const hasMoved = previous !== undefined && !isAtSamePath(previous, attemptContext.workspace);
@@ -82,11 +84,13 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
  */
 class SessionObserver implements AgentObserver {
   readonly #recorder: EventRecorder;
+  readonly #pictures: PictureSaver;
   readonly #early: AgentUpdate[] = [];
   #turns: TurnRunner | undefined;
 
-  constructor(recorder: EventRecorder) {
+  constructor({ pictures, recorder }: Pick<AttemptServices, "pictures" | "recorder">) {
     this.#recorder = recorder;
+    this.#pictures = pictures;
   }
 
   attach(turns: TurnRunner): void {
@@ -105,8 +109,12 @@ class SessionObserver implements AgentObserver {
     this.#recorder.add(update);
   }
 
+  picture(picture: AgentPicture): void {
+    this.#pictures.add(picture);
+  }
+
   backpressure(): Promise<void> | undefined {
-    return this.#recorder.backpressure();
+    return this.#recorder.backpressure() ?? this.#pictures.backpressure();
   }
 
   /** Before the first turn nobody can answer. A question that waited would block the start of the agent. */

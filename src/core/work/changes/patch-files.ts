@@ -1,3 +1,4 @@
+import { hashOf } from "../../basics/hash-of.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import { isSameName, type RepositoryName } from "../../model/repositories/repository-name.ts";
 import type { CollectedFile, WorkspacePlan } from "../../model/workspaces/workspace.ts";
@@ -104,9 +105,4 @@ export class PatchFiles {
     const alike = this.#deps.plan.repositories.filter((each) => isSameName(each.name, name));
     return alike.length > 1 ? `${owner}-${name}` : name;
   }
-}
-
-async function hashOf(bytes: Uint8Array): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", Uint8Array.from(bytes)));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -6,6 +6,7 @@ import type { UsageMeter } from "../limits/usage-meter.ts";
 import type { EventRecorder } from "../log/event-recorder.ts";
 import type { AttemptSlot } from "../slots/slots.ts";
 import type { InputFiles } from "../workspaces/input-files.ts";
+import type { PictureSaver } from "../workspaces/picture-saver.ts";
 import type { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
 
 /** What the collaborators of one attempt share. */
@@ -15,6 +16,7 @@ export interface AttemptServices {
   readonly lease: LeaseWriter;
   readonly slot: AttemptSlot;
   readonly recorder: EventRecorder;
+  readonly pictures: PictureSaver;
   readonly saver: WorkspaceSaver;
   readonly inputFiles: InputFiles;
   readonly meter: UsageMeter;

@@ -356,8 +356,8 @@ export class TurnRunner {
   }
 
   async #finish(reported: TurnEnd): Promise<boolean> {
-    const { abort, clean, meter, recorder, saver } = this.#services;
-    await recorder.flush();
+    const { abort, clean, meter, pictures, recorder, saver } = this.#services;
+    await Promise.all([recorder.flush(), pictures.flush()]);
     this.#isTurnOver = true;
     const whole = this.#readAnswer();
     const { end, answer } = afterRefusal(clean(reported), whole.answer, this.#permissions?.refused);
