@@ -117,6 +117,28 @@ describe("the public client creates, polls, steers and cancels", () => {
   });
 });
 
+describe("the public client continues a failed run", () => {
+  test("its files are there without a time of retention, which is named as ignored", async () => {
+    const minutes = { failure_session_retention_minutes: 30 };
+    const config = { name: "debugged", ...minutes };
+    const made = await client.post("/agent/environments", { body: { config } }).asResponse();
+    const created = await client.agent.run({ prompt: "write kept.txt evidence; fail 401", config });
+    const failed = await untilEnded(created.run_id);
+
+    await client.post(`/agent/runs/${created.run_id}/followups`, { body: { message: "read kept.txt" } });
+    const continued: RunItem & Answered = await untilEnded(created.run_id);
+
+    expect(made.headers.get("errand-ignored")).toBe("config.failure_session_retention_minutes");
+    expect(created).toMatchObject({ ignored: ["config.failure_session_retention_minutes"] });
+    expect(failed).toMatchObject({ state: "FAILED", is_sandbox_running: false });
+    expect(failed.status_message).not.toHaveProperty("session_debug_until");
+    expect(continued).toMatchObject({
+      state: "SUCCEEDED",
+      result: { text: expect.stringContaining("evidence") },
+    });
+  });
+});
+
 describe("the public client limits the secrets of a run", () => {
   test("its config.secrets comes back, and the agent gets no other secret of the team", async () => {
     for (const name of ["WANTED", "OTHER"]) {
