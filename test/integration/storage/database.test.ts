@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../../src/app/system.ts";
 import { StorageUnavailable } from "../../../src/core/basics/errors.ts";
+import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
@@ -15,6 +17,22 @@ test("no statement uses JIT compilation or parallel workers, which take longer t
   undo.defer(() => database.close());
 
   expect(await database.rows({ text: SETTINGS, values: [] })).toEqual([{ jit: "off", workers: "0" }]);
+});
+
+test("blobs are stored uncompressed, so that a piece is read without those before it", async () => {
+  const { drop, url } = await createTestDatabase();
+  onTestFinished(drop);
+  await using undo = new AsyncDisposableStack();
+  const database = new Database({ url, maxConnections: 1, log: SILENT_LOG });
+  undo.defer(() => database.close());
+  const blobs = createPrismaBlobStore(database, systemClock);
+  const bytes = Buffer.alloc(2 ** 20, "a line of a log\n");
+
+  const id = await blobs.put(bytes);
+
+  const size = { text: "SELECT pg_column_size(bytes) AS size FROM blobs WHERE id = $1::uuid", values: [id] };
+  expect(await database.rows(size)).toEqual([{ size: bytes.length }]);
+  expect(bytes.equals(await blobs.get(id))).toBe(true);
 });
 
 describe("an error of the database is judged by its code alone:", () => {
