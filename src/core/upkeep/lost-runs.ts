@@ -26,8 +26,11 @@ const CONFIRM_LOST_MS = 2_200;
 const LATE_MS = 500;
 /** After a longer pause, this process or the database stood still, and workers perhaps too. */
 const PAUSE_MAX_MS = 3_000;
-/** Longer than the time between two heartbeats. */
-const SILENT_MS = 12_000;
+/**
+ * Shorter than a lease: a lost worker has been silent for as long, whenever its last heartbeat was. Otherwise its run would
+ * wait for it, because it has the files. A live worker that is removed by mistake is back with its next heartbeat.
+ */
+const SILENT_MS = 6_500;
 
 /**
  * Takes runs away from lost workers. Every process does it, also one that is no worker, so that a run does not seem to be
@@ -78,20 +81,24 @@ export class LostRuns {
   /** Queues the run for another worker, or ends it. Nothing if its lease has not expired. */
   async recover(runId: RunId): Promise<void> {
     const { clock, log, storage, writer } = this.#deps;
-    let lost: { readonly worker: string | undefined } | undefined;
+    const { leaseOver, run: found } = await storage.runs.getAggregate(runId);
+    if (!leaseOver) {
+      return;
+    }
+    await this.#removeWorker(found.lease?.worker);
+    let isLost = false;
     const run = await storage.runs.change(runId, (aggregate) => {
-      lost = aggregate.leaseOver ? { worker: aggregate.run.lease?.worker } : undefined;
-      if (lost === undefined) {
+      isLost = aggregate.leaseOver;
+      if (!isLost) {
         return undefined;
       }
       const edit = new RunEdit(aggregate, { now: clock.now(), writer });
       decideRecovery(edit);
       return edit.done();
     });
-    if (lost !== undefined) {
+    if (isLost) {
       log.warn("run.recovered", { runId });
-      logRunEnd(log, run, lost.worker);
-      await this.#removeWorker(lost.worker);
+      logRunEnd(log, run, found.lease?.worker);
       await callNextOfTeam(this.#deps, run);
     }
   }
@@ -131,7 +138,7 @@ export class LostRuns {
     });
   }
 
-  /** Its slots would count as free for some seconds more. A live worker is not silent for so long. */
+  /** Its slots would count as free for some seconds more. It happens before another worker asks for the run. */
   async #removeWorker(worker: string | undefined): Promise<void> {
     const { log, storage } = this.#deps;
     if (worker !== undefined) {

@@ -49,6 +49,19 @@ describe("a lost worker", () => {
     stop();
   });
 
+  test("a lost worker is no longer listed, so that no run waits for it", async () => {
+    const { id } = await harness.create();
+    await loseWorker(id, 0);
+    const sandbox = { name: "local", isolated: false };
+    await harness.storage.workers.beat({ id: "worker-1", slots: 1, sandbox });
+    const stop = harness.lostRuns().start();
+
+    await harness.clock.advance(LEASE_MS + 600);
+
+    expect(await harness.storage.workers.listLive()).toEqual([]);
+    stop();
+  });
+
   test("a lost worker writes nothing more and closes its agent", async () => {
     const { id } = await harness.create();
     const lost = await loseWorker(id);
