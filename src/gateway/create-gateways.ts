@@ -77,7 +77,7 @@ function assemble(options: GatewayOptions, grant: GatewayGrant, token: GatewayTo
     });
   });
   const toHost = lazy(() => {
-    const links = { upstream: trusted(), egress: internet() };
+    const links = { upstream: trusted(), egress: internet(), storage: toTools };
     return createGitGateway({ grant, gitUrl, authorize, ...links, traffic, limits, log });
   });
   const tools = lazy(() => createMcpGateway({ mcpServers: grant.mcpServers, upstream: toTools(), limits }));

@@ -46,6 +46,8 @@ export interface GatewayLimits {
   readonly bodyBytes: number;
   /** The limit of a push, and of one request to the internet. */
   readonly packBytes: number;
+  /** The large files (Git LFS) of one attempt, all together. */
+  readonly lfsBytes: number;
   /** The memory of one gateway for requests and responses that it must read as a whole. Larger ones pass unread. */
   readonly bufferedBytes: number;
   readonly connectMs: number;
@@ -66,6 +68,7 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   modelCalls: 32,
   bodyBytes: 64 * MEBIBYTE,
   packBytes: 2_048 * MEBIBYTE,
+  lfsBytes: 10_240 * MEBIBYTE,
   bufferedBytes: 64 * MEBIBYTE,
   connectMs: 30_000,
   responseMs: 10 * MINUTE_MS,

@@ -1,46 +1,32 @@
 import { defined } from "../../core/basics/defined.ts";
-import { AppError } from "../../core/basics/errors.ts";
-import type { Log } from "../../core/basics/log.ts";
 import { hostWords } from "../../core/model/repositories/host-words.ts";
-import { presentAddressOf } from "../../core/model/repositories/repository-name.ts";
-import type { GatewayGrant, RepositoryGrant } from "../../core/ports/gateway.ts";
+import { presentAddressOf, type RepositoryName } from "../../core/model/repositories/repository-name.ts";
+import type { RepositoryGrant } from "../../core/ports/gateway.ts";
 import { bodyOf, type Call, type CallHandler, hasBody } from "../call.ts";
 import { forwardResponse } from "../forward-response.ts";
-import type { AuthorizeRepository, GatewayLimits } from "../gateway-options.ts";
 import { contentTypeOf, only, RESPONSE_CREDENTIALS } from "../headers.ts";
 import { Refusal, sendWhole } from "../refusal.ts";
 import type { Traffic } from "../traffic.ts";
-import type { Upstream, UpstreamResponse } from "../upstream.ts";
+import type { UpstreamResponse } from "../upstream.ts";
+import { LfsGateway } from "./lfs-gateway.ts";
 import { type PushRequest, readPush } from "./push-commands.ts";
 import { PushReport, refusingReport } from "./push-report.ts";
-
-export interface GitGatewayOptions {
-  readonly grant: Pick<
-    GatewayGrant,
-    "runId" | "teamId" | "repositories" | "network" | "refusalOfPush" | "withoutTeamToken"
-  >;
-  readonly log: Log;
-  readonly gitUrl: string;
-  readonly authorize: AuthorizeRepository;
-  /** Connects to the operator's git host. */
-  readonly upstream: Upstream;
-  /** Connects to public addresses for repositories without a grant, if there is network access. */
-  readonly egress: Upstream;
-  readonly traffic: Traffic;
-  readonly limits: Pick<GatewayLimits, "packBytes">;
-}
-
-interface GitGateway extends GitGatewayOptions {
-  /** The addresses to which the host redirected, by the usual one. Git asks for one before it sends anything. */
-  readonly presentAddresses: Map<string, string>;
-}
+import {
+  drop,
+  type GitGateway,
+  type GitGatewayOptions,
+  grantedIn,
+  keyFor,
+  nameOf,
+  requireGrant,
+} from "./repository-access.ts";
 
 type Service = "git-upload-pack" | "git-receive-pack";
 
 interface GitCall extends Call {
   readonly service: Service;
   readonly isAdvertisement: boolean;
-  readonly repository: { readonly owner: string; readonly name: string };
+  readonly repository: RepositoryName;
   /** Undefined: it is read anonymously. */
   readonly granted: RepositoryGrant | undefined;
 }
@@ -58,12 +44,16 @@ const REQUEST_HEADERS = [
 /** `/git/<owner>/<name>.git/…`: forwards clone, fetch and push, with a token that stays outside of the sandbox. */
 export function createGitGateway(gatewayOptions: GitGatewayOptions): CallHandler {
   const options: GitGateway = { ...gatewayOptions, presentAddresses: new Map() };
+  const lfs = new LfsGateway(options);
   return async (call) => {
     if (options.gitUrl.startsWith("file:")) {
       throw new Refusal(
         501,
         "The repositories of this server are local files (ERRAND_GIT_URL), which the gateway does not serve.",
       );
+    }
+    if (LFS.test(call.path)) {
+      return lfs.serve(call);
     }
     const gitCall = gitCallOf(options, call);
     if (gitCall.service === "git-receive-pack" && !gitCall.isAdvertisement) {
@@ -76,9 +66,6 @@ export function createGitGateway(gatewayOptions: GitGatewayOptions): CallHandler
 }
 
 function gitCallOf({ grant }: GitGatewayOptions, call: Call): GitCall {
-  if (LFS.test(call.path)) {
-    throw new Refusal(501, "Large files (Git LFS) do not pass the gateway.");
-  }
   const { name = "", owner = "", rest = "" } = PATH.exec(call.path)?.groups ?? {};
   const isAdvertisement = rest === "info/refs";
   const { service = "" } = isAdvertisement ? (SERVICE.exec(call.query)?.groups ?? {}) : { service: rest };
@@ -86,28 +73,9 @@ function gitCallOf({ grant }: GitGatewayOptions, call: Call): GitCall {
   if (!isService(service) || !isMethod) {
     throw new Refusal(404, "Only clone, fetch and push pass the gateway.");
   }
-  const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-  const granted = grant.repositories.find((known) => isSame(known.owner, owner) && isSame(known.name, name));
+  const granted = grantedIn(grant, { owner, name });
   requireGrant({ owner, name, granted, isPush: service === "git-receive-pack", network: grant.network });
   return { ...call, service, isAdvertisement, granted, repository: granted ?? { owner, name } };
-}
-
-function requireGrant(repositoryCall: {
-  readonly owner: string;
-  readonly name: string;
-  readonly granted: RepositoryGrant | undefined;
-  readonly isPush: boolean;
-  readonly network: GatewayGrant["network"];
-}): void {
-  const { granted, isPush, network } = repositoryCall;
-  const repository = `${repositoryCall.owner}/${repositoryCall.name}`;
-  if (isPush && granted?.push !== true) {
-    throw new Refusal(403, granted?.noPush ?? `This run must not push to ${repository}.`);
-  }
-  if (granted !== undefined || network === "internet") {
-    return;
-  }
-  throw new Refusal(403, `${repository} is not one of this run's repositories.`);
 }
 
 async function callHost(
@@ -157,36 +125,6 @@ async function callAt(
       body,
     }),
   );
-}
-
-function drop({ body }: UpstreamResponse): void {
-  body.on("error", () => undefined).destroy();
-}
-
-interface KeyRequest {
-  readonly granted: RepositoryGrant;
-  readonly url: string;
-  readonly access: "read" | "write";
-}
-
-async function keyFor(
-  { authorize, grant, log, traffic }: GitGatewayOptions,
-  { access, granted, url }: KeyRequest,
-): Promise<string | undefined> {
-  const { runId, teamId, withoutTeamToken = false } = grant;
-  try {
-    return await authorize({ teamId, withoutTeamToken, ...nameOf(granted) }, url, access);
-  } catch (error) {
-    const repository = `${granted.owner}/${granted.name}`;
-    log.warn("gateway.git.not_authorized", { runId, repository, error });
-    const said = error instanceof AppError ? error.options.said : undefined;
-    if (access === "write") {
-      const message = said ?? `The git host gives no key for ${repository} now.`;
-      traffic.noteRefusedPush({ ...nameOf(granted), message });
-    }
-    const words = said === undefined ? "" : ` It says: ${said}`;
-    throw new Refusal(503, `The git host gives no key for ${repository} now. Try again later.${words}`);
-  }
 }
 
 async function requireGitResponse(
@@ -295,10 +233,6 @@ function note(traffic: Traffic, { repository }: GitCall, { commands }: PushReque
     return;
   }
   traffic.notePush({ ...nameOf(repository), branch: ref.slice(BRANCH.length), commit });
-}
-
-function nameOf({ name, owner }: GitCall["repository"]): GitCall["repository"] {
-  return { owner, name };
 }
 
 function isService(name: string): name is Service {
