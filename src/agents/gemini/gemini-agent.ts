@@ -2,6 +2,11 @@ import { join } from "node:path";
 import { type AgentDefinition, modelAddress, PLACEHOLDER_KEY } from "../agent-definition.ts";
 import { GEMINI_MODELS } from "../known-models.ts";
 
+/** The lowest of its settings, so that those of a repository still count. */
+const DEFAULTS = ".errand/gemini.json";
+/** Without the first it reads only its own file, which few repositories have. */
+const INSTRUCTIONS = ["AGENTS.md", "GEMINI.md"];
+
 export const geminiAgent: AgentDefinition = {
   name: "gemini",
   displayName: "Gemini CLI",
@@ -14,7 +19,7 @@ export const geminiAgent: AgentDefinition = {
   acceptsMcpServers: true,
   skillFolder: ".gemini/skills",
   isDemo: false,
-  launch: ({ address, directory, model, permissionPolicy }) => ({
+  launch: ({ address, directory, home, model, permissionPolicy }) => ({
     argv: [
       ...([process.execPath, join(directory, "node_modules/@google/gemini-cli/bundle/gemini.js")] as const),
       // Without --skip-trust the agent refuses each edit, whatever is allowed.
@@ -29,7 +34,9 @@ export const geminiAgent: AgentDefinition = {
       GEMINI_TELEMETRY_ENABLED: "false",
       // Otherwise the agent restarts itself in another process.
       GEMINI_CLI_NO_RELAUNCH: "true",
+      GEMINI_CLI_SYSTEM_DEFAULTS_PATH: join(home, DEFAULTS),
     },
+    files: { [DEFAULTS]: JSON.stringify({ context: { fileName: INSTRUCTIONS } }) },
     readable: [directory, process.execPath],
     authenticate: "gemini-api-key",
     setsModel: true,

@@ -89,6 +89,15 @@ describe("what tells them apart", () => {
     expect([wire(false), wire(true)]).toEqual(["responses", "completions"]);
   });
 
+  test("gemini reads AGENTS.md too, unless the repository has other settings", () => {
+    const { env, files = {} } = launch("gemini");
+
+    expect(env.GEMINI_CLI_SYSTEM_DEFAULTS_PATH).toBe("/home/run/.errand/gemini.json");
+    expect(JSON.parse(files[".errand/gemini.json"] ?? "")).toEqual({
+      context: { fileName: ["AGENTS.md", "GEMINI.md"] },
+    });
+  });
+
   test("gemini and qwen authenticate first", () => {
     expect([launch("gemini").authenticate, launch("qwen").authenticate]).toEqual([
       "gemini-api-key",
