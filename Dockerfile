@@ -14,7 +14,7 @@ FROM node:24-slim
 
 # tini reaps what agents leave behind and passes signals on. bubblewrap is the sandbox, where the host allows it.
 RUN apt-get update \
- && apt-get install -y --no-install-recommends bubblewrap ca-certificates git tini \
+ && apt-get install -y --no-install-recommends bubblewrap ca-certificates git git-lfs tini \
  && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /app

@@ -15,6 +15,7 @@ import { GitFailure } from "./git-command.ts";
 import { cloneError, unclonable } from "./git-error.ts";
 import type { HistoryMirror } from "./history-mirror.ts";
 import { HistoryMirrorCache } from "./history-mirror-cache.ts";
+import { hasLargeFiles } from "./large-files.ts";
 import { readTemplate } from "./pull-request-template.ts";
 import { reachRepository } from "./reach-repository.ts";
 import {
@@ -71,6 +72,8 @@ export interface Clone {
   readonly isShallow: boolean;
   /** The repository's template of pull requests. */
   readonly template?: string;
+  /** It has pointers instead of large files (Git LFS). */
+  readonly hasPointers: boolean;
 }
 
 const KINDS = ["full", "shallow"] as const;
@@ -154,12 +157,9 @@ export class RepositoryClones {
     const isShallow = await this.#cloneOnce(request);
     const { program = "git" } = this.#options;
     const { directory, found, signal } = request;
-    const template = await readTemplate(directory, {
-      commit: found.commit,
-      program,
-      signal: this.#limited(signal),
-    });
-    return { isShallow, ...defined({ template }) };
+    const look = { commit: found.commit, program, signal: this.#limited(signal) };
+    const template = await readTemplate(directory, look);
+    return { isShallow, hasPointers: await hasLargeFiles(directory, look), ...defined({ template }) };
   }
 
   async #cloneOnce(request: CloneRequest): Promise<boolean> {

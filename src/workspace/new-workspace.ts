@@ -5,13 +5,14 @@ import { AppError, messageWithRemedy, StorageUnavailable } from "../core/basics/
 import { isSameRepository, type RepositoryName } from "../core/model/repositories/repository-name.ts";
 import type { SkillPlace } from "../core/model/skills/skill.ts";
 import type { PlannedRepository, UnreadRepository } from "../core/model/workspaces/workspace.ts";
-import type { InitialContents, Preparation } from "../core/ports/workspace-provider.ts";
+import type { InitialContents, Preparation, RunWorkspace } from "../core/ports/workspace-provider.ts";
 import { EMPTY_TREE, type RefTarget } from "../git/remote-refs.ts";
 import type { FoundCommit } from "../git/repository-clones.ts";
 import { writeManifest } from "./base-manifest.ts";
 import { findGivenState } from "./changes/given-state.ts";
 import { removeTree } from "./file-trees.ts";
 import { writeInputFiles, writeSkillFiles } from "./input-files.ts";
+import { fetchLargeFiles } from "./large-files.ts";
 import { environmentKey } from "./prepared-environments.ts";
 import type { RunDirectory } from "./run-directory.ts";
 import { findSetupScripts, type PlannedCommand, setUp } from "./setup.ts";
@@ -42,6 +43,8 @@ export interface NewWorkspaceOptions {
 export class NewWorkspace {
   readonly #options: NewWorkspaceOptions;
   readonly #planned: Planned[] = [];
+  readonly #withPointers: ClonedRepository[] = [];
+  readonly #lacks: string[] = [];
   #unread: UnreadRepository | undefined;
 
   constructor(options: NewWorkspaceOptions) {
@@ -51,6 +54,11 @@ export class NewWorkspace {
   /** The guessed repository that could not be read. */
   get unread(): UnreadRepository | undefined {
     return this.#unread;
+  }
+
+  /** What the clones lack, in sentences for people and for the agent. */
+  get lacks(): readonly string[] {
+    return this.#lacks;
   }
 
   /** Fills the run directory. `before`: it already contains the files of another run, described by this record. */
@@ -219,6 +227,7 @@ export class NewWorkspace {
     }
     const commands = await this.#commands(record);
     await this.#writeBeginning();
+    await this.#fetchLargeFiles(record);
     if (before?.setup === record.setup && cloned.length === 0) {
       return record;
     }
@@ -226,18 +235,35 @@ export class NewWorkspace {
       await setUp(deps, preparation, await run.workspaceOf(record, deps.sandbox), steps, commands);
     }
     const ready = { ...record, repositories: await this.#noteGiven(record) };
-    if (key !== undefined && commands.length > 0 && cloned.length === this.#planned.length) {
+    const isWhole = cloned.length === this.#planned.length && this.#lacks.length === 0;
+    if (key !== undefined && commands.length > 0 && isWhole) {
       await deps.prepared.keep(run.path, key, ready, this.#givenPlaces());
     }
     return ready;
   }
 
-  /** What differs from the commits before the agent starts is not its work. In an older workspace that is not known. */
-  async #noteGiven(record: WorkspaceRecord): Promise<ClonedRepository[]> {
+  async #runWorkspace(record: WorkspaceRecord): Promise<RunWorkspace> {
     const { deps, preparation, run } = this.#options;
     const { gateway, plan, runId } = preparation;
     const workspace = await run.workspaceOf(record, deps.sandbox);
-    const runWorkspace = defined({ runId, workspace, gateway, image: plan.image });
+    return defined({ runId, workspace, gateway, image: plan.image });
+  }
+
+  /** The run works without large files that cannot be fetched, and says so. */
+  async #fetchLargeFiles(record: WorkspaceRecord): Promise<void> {
+    const { deps, run, steps } = this.#options;
+    for (const repository of this.#withPointers) {
+      const step = steps.begin(`Fetch the large files of ${repository.owner}/${repository.name} (Git LFS)`);
+      const runWorkspace = await this.#runWorkspace(record);
+      const problem = await fetchLargeFiles({ deps, runWorkspace, runPath: run.path, repository }, step);
+      this.#lacks.push(...(problem === undefined ? [] : [problem]));
+    }
+  }
+
+  /** What differs from the commits before the agent starts is not its work. In an older workspace that is not known. */
+  async #noteGiven(record: WorkspaceRecord): Promise<ClonedRepository[]> {
+    const { deps, run } = this.#options;
+    const runWorkspace = await this.#runWorkspace(record);
     const fresh = new Set(this.#cloned().map(({ folder }) => folder));
     const noted: ClonedRepository[] = [];
     for (const repository of record.repositories) {
@@ -254,7 +280,7 @@ export class NewWorkspace {
     const { deps, preparation, run } = this.#options;
     const { folder, ...found } = repository;
     const { signal, teamId, withoutTeamToken = false } = preparation;
-    const { isShallow, template } = await deps.repositories.clone({
+    const { hasPointers, isShallow, template } = await deps.repositories.clone({
       repository: { teamId, withoutTeamToken, owner: found.owner, name: found.name },
       found,
       directory: join(run.directory, folder),
@@ -262,6 +288,7 @@ export class NewWorkspace {
       signal,
     });
     endWith(step, isShallow ? ", without its history, which is too large" : "");
+    this.#withPointers.push(...(hasPointers ? [repository] : []));
     // The author of a fork must not write into a pull request.
     return {
       ...repository,

@@ -105,7 +105,7 @@ async function continueHere({ sandbox }: WorkspaceDeps, run: RunDirectory): Prom
   return {};
 }
 
-type Lacks = Pick<PreparedWorkspace, "gone" | "unread">;
+type Lacks = Pick<PreparedWorkspace, "gone" | "lacks" | "unread">;
 
 async function build(deps: WorkspaceDeps, preparation: Preparation, run: RunDirectory): Promise<Lacks> {
   const { stored, report } = preparation;
@@ -132,7 +132,7 @@ async function build(deps: WorkspaceDeps, preparation: Preparation, run: RunDire
     restored = found === undefined ? undefined : await restore(found);
     return first.make(restored?.record);
   });
-  return { gone: restored?.gone, unread: first.unread };
+  return { gone: restored?.gone, lacks: first.lacks, unread: first.unread };
 }
 
 interface FoundArchives {

@@ -196,7 +196,7 @@ fi
 `;
 
 /**
- * Commits what is not committed, and sets `$head`. Ends if the host has all commits, or if there is neither a commit nor
+ * Commits what is not committed, and sets `$head`. Uploads large files (Git LFS) that the host at `$3` lacks. Ends if the host has all commits, or if there is neither a commit nor
  * a file.
  */
 export const COMMIT = `
@@ -210,6 +210,10 @@ head=$(g rev-parse --verify --quiet 'HEAD^{commit}') || exit 0
 upstream=$(g rev-parse --verify --quiet 'refs/remotes/origin/HEAD^{commit}')
 new=$(g rev-list --max-count=1 "$head" --not "$2" $upstream) || exit 93
 [ -n "$new" ] || exit 0
+if g config --local --get filter.lfs.clean >/dev/null 2>&1 && g lfs version >/dev/null 2>&1; then
+  printf 'HEAD %s refs/heads/%s %s\\n' "$head" "$4" "$(printf '%s' "$head" | tr 0-9a-f 0)" |
+    g lfs pre-push origin "$3" >&2 || exit 94
+fi
 `;
 
 /** What to call git with for a push. */

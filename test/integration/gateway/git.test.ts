@@ -437,7 +437,7 @@ describe.skipIf(reason !== undefined)(`the git gateway${reason === undefined ? "
     ["GET", "/git/acme/site.git/config", 404],
     ["GET", "/git/acme/site.git/objects/info/packs", 404],
     ["POST", "/git/acme/site.git/git-upload-archive", 404],
-    ["POST", "/git/acme/site.git/info/lfs/objects/batch", 501],
+    ["POST", "/git/acme/site.git/info/lfs/objects/batch", 422],
     ["GET", "/git/acme/site.git/../other.git/info/refs?service=git-upload-pack", 400],
     ["GET", "/git/acme/../acme/other.git/info/refs?service=git-upload-pack", 400],
     ["GET", "/git/acme%2Fsite.git/info/refs?service=git-upload-pack", 400],

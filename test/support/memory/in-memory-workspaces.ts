@@ -32,6 +32,7 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
   gone: GoneFiles | undefined;
   /** The guessed repository that the coming workspaces lack. */
   unread: UnreadRepository | undefined;
+  lacks: readonly string[] | undefined;
   /** The files that every checkpoint leaves out. */
   readonly unstorable: LeftOutFile[] = [];
   /** Each error fails one coming preparation. */
@@ -81,9 +82,9 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     if (begun !== undefined) {
       this.beginnings.push(begun);
     }
-    const { gone, inside, isOwnCopy, unread } = this;
+    const { gone, inside, isOwnCopy, lacks, unread } = this;
     return {
-      ...{ ...workspaceOf(runId, plan), gone, isOwnCopy, unread },
+      ...{ ...workspaceOf(runId, plan), gone, isOwnCopy, lacks, unread },
       ...(inside === undefined ? {} : { inside }),
     };
   }

@@ -30,6 +30,8 @@ export interface PreparedWorkspace extends Workspace {
   readonly gone?: GoneFiles | undefined;
   /** The guessed repository that a new workspace lacks, because it could not be read. Undefined: it lacks none. */
   readonly unread?: UnreadRepository | undefined;
+  /** What its clones lack, in sentences. */
+  readonly lacks?: readonly string[] | undefined;
 }
 
 export interface UnreadRepository {

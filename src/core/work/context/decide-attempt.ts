@@ -76,7 +76,7 @@ export function decideRecovery(edit: RunEdit): void {
  */
 export function decideReady(
   edit: RunEdit,
-  workspace: Pick<PreparedWorkspace, "gone" | "isOwnCopy" | "unread">,
+  workspace: Pick<PreparedWorkspace, "gone" | "isOwnCopy" | "lacks" | "unread">,
   disk?: string,
 ): { readonly missing?: string } | undefined {
   if (!isWorkedOn(edit.run.state)) {
@@ -84,11 +84,12 @@ export function decideReady(
   }
   const mayLack = edit.run.turn > 0 || workspace.gone !== undefined;
   const missing = mayLack ? lostFiles(edit.run, workspace) : undefined;
-  const unread = workspace.unread && unreadText(workspace.unread);
+  const { lacks = [], unread } = workspace;
+  const warnings = [...(unread === undefined ? [] : [unreadText(unread)]), ...lacks];
   edit.moveTo("CLAIMED");
   edit.set({ disk });
-  if (unread !== undefined) {
-    edit.record({ kind: "agent.notice", severity: "warning", text: unread });
+  for (const text of warnings) {
+    edit.record({ kind: "agent.notice", severity: "warning", text });
   }
   const lost = missing === undefined ? {} : { missing };
   edit.record({ kind: "workspace.ready", restored: edit.run.checkpoint !== undefined, ...lost });
@@ -98,7 +99,7 @@ export function decideReady(
     edit.set({ checkpointGaps: undefined });
   }
   const lostForAgent = missing === undefined ? [] : [`Files of your earlier work are missing. ${missing}`];
-  const forAgent = [...lostForAgent, ...(unread === undefined ? [] : [unread])];
+  const forAgent = [...lostForAgent, ...warnings];
   return forAgent.length === 0 ? {} : { missing: forAgent.join("\n") };
 }
 

@@ -31,6 +31,19 @@ test("a run without its guessed repository says so before everything else, warns
   expect(harness.agents.prompts).toEqual([`(${TEXT})\n\nFix it`, "Go on"]);
 });
 
+test("a run whose clones lack files warns, and tells the agent once", async () => {
+  harness.workspaces.lacks = ["The large files are not there."];
+  await harness.start();
+  const { id } = await harness.create({});
+  await quiet();
+  harness.workspaces.lacks = undefined;
+
+  await harness.followUp(id, "Go on");
+
+  expect((await harness.run(id)).warnings).toEqual(["The large files are not there."]);
+  expect(harness.agents.prompts).toEqual(["(The large files are not there.)\n\nFix it", "Go on"]);
+});
+
 test.each([
   ["a guess", GUESS, [{ owner: "acme", name: "web", isGuessed: true }]],
   ["a named repository", { repository: "acme/web" }, [{ owner: "acme", name: "web" }]],
