@@ -1,4 +1,5 @@
-import { secretsIn, withStoredSettings } from "../config/config.ts";
+import { withStoredSettings } from "../config/config.ts";
+import { secretsIn } from "../config/secret-values.ts";
 import { sleep } from "../core/basics/clock.ts";
 import { CHANNELS, type PubSub } from "../core/ports/pubsub.ts";
 import { createSecretBox } from "../secrets/secret-box.ts";

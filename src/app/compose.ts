@@ -2,7 +2,8 @@ import { pullRequestsWithToken, type RunningAdapter } from "../adapters/registry
 import type { ApiDeps } from "../api/api-deps.ts";
 import { createKeyHasher, type KeyHasher, newToken } from "../api/auth/api-keys.ts";
 import { PrincipalCache } from "../api/auth/principal-cache.ts";
-import { type Config, secretsIn } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import { secretsIn } from "../config/secret-values.ts";
 import type { SecretBox } from "../core/basics/crypto.ts";
 import { defined } from "../core/basics/defined.ts";
 import type { Log } from "../core/basics/log.ts";

@@ -10,13 +10,13 @@ import {
 import { butNot, StartupError } from "../core/basics/errors.ts";
 import type { RunSettings } from "../core/work/lease/attempt-deps.ts";
 import { type AllowList, parseAllowList } from "../outgoing/allow-list.ts";
-import { formsOf } from "../secrets/redaction.ts";
 import { type AgentConfig, agentConfigOf, agentProblems, agentVariables } from "./agents.ts";
 import { type ApiLimitSettings, apiLimitsOf, apiLimitVariables } from "./api-limits.ts";
 import { type DiskLimits, diskLimitsOf, diskVariables } from "./disk.ts";
 import { runSettingsOf, workVariables } from "./limits.ts";
 import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./models.ts";
 import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox.ts";
+import { type Env, SECRET_NAME, secretsIn } from "./secret-values.ts";
 import { type SignInConfig, signInConfigOf, signInProblems, signInVariables } from "./sign-in.ts";
 import { problemsOfUnknown, withoutClientVariables } from "./variable-names.ts";
 import {
@@ -188,8 +188,6 @@ export interface Config {
   /** The values of all variables that hold secrets. They must never be shown. */
   readonly secrets: readonly string[];
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 const DRAIN_SECONDS = 5;
 const DAY_MS = 86_400_000;
@@ -378,26 +376,4 @@ function describe(name: string, value: string, issues: readonly z.core.$ZodIssue
   const showsValue = issue?.code === "custom" && issue.params?.showsValue === true;
   const isHidden = showsValue || SECRET_NAME.test(name) || name === "DATABASE_URL";
   return `${name}: ${place === "" ? "" : `at ${place}: `}${form}${isHidden ? "" : butNot(value)}`;
-}
-
-/** Matches variable names, so that secrets of other programs are not shown either. */
-const SECRET_NAME = /(KEY|SECRET|TOKEN|PASSWORD)S?$/;
-
-/** The values of the variables that hold secrets. */
-export function secretsIn(env: Env): string[] {
-  const values = Object.entries(env).flatMap(([name, value]) =>
-    SECRET_NAME.test(name) && value ? secretsOf(value) : [],
-  );
-  const password = env.DATABASE_URL === undefined ? "" : passwordIn(env.DATABASE_URL);
-  return [...values, ...(password === "" ? [] : [password])];
-}
-
-/** The whole value, and each part of a comma-separated one. */
-function secretsOf(value: string): string[] {
-  const parts = value.split(",").map((part) => part.trim());
-  return [...new Set([...parts, ...formsOf(value)])].filter((form) => form !== "");
-}
-
-function passwordIn(url: string): string {
-  return URL.canParse(url) ? decodeURIComponent(new URL(url).password) : "";
 }

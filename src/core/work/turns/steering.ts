@@ -1,4 +1,5 @@
 import type { Log } from "../../basics/log.ts";
+import { isSameCopy } from "../../model/runs/executed-config.ts";
 import type { FollowUp } from "../../model/runs/follow-up.ts";
 import type { Run } from "../../model/runs/run.ts";
 import { isWorkedOn } from "../../model/runs/states.ts";
@@ -13,6 +14,24 @@ export interface SteeringDeps {
   readonly run: Pick<Run, "id">;
   /** Follow-ups that turns of this attempt have taken. */
   readonly taken: Set<string>;
+}
+
+/**
+ * The follow-ups before the first that this agent may not have. An agent with personal secrets receives only what their
+ * owner wrote, and each agent only what was not approved with another copy of the configuration. The rest waits for an
+ * agent that may have it.
+ */
+export function forThisAgent(
+  followUps: readonly FollowUp[],
+  { creatorId, executes }: Pick<Run, "creatorId" | "executes">,
+  hasPersonalSecrets: boolean,
+): readonly FollowUp[] {
+  const end = followUps.findIndex(
+    ({ approval, authorId, byGuest }) =>
+      (hasPersonalSecrets && (byGuest === true || authorId !== creatorId)) ||
+      (approval?.executes !== undefined && !isSameCopy(approval.executes, executes)),
+  );
+  return end === -1 ? followUps : followUps.slice(0, end);
 }
 
 /**

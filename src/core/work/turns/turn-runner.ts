@@ -1,7 +1,6 @@
 import { withTimeout } from "../../basics/clock.ts";
 import { defined } from "../../basics/defined.ts";
 import type { AgentUpdate, PermissionRequest, TurnEnd } from "../../model/runs/agent-update.ts";
-import { isSameCopy } from "../../model/runs/executed-config.ts";
 import type { FollowUp } from "../../model/runs/follow-up.ts";
 import type { Run } from "../../model/runs/run.ts";
 import { isPaused } from "../../model/runs/states.ts";
@@ -19,7 +18,7 @@ import { decideUsage } from "../limits/usage-meter.ts";
 import type { TurnFiles } from "../workspaces/input-files.ts";
 import { earlierTurns } from "./earlier-turns.ts";
 import { limitOptions, PermissionBroker, shortenTexts } from "./permission-broker.ts";
-import { Steering } from "./steering.ts";
+import { forThisAgent, Steering } from "./steering.ts";
 import { TurnOutput } from "./turn-output.ts";
 import { TurnPause } from "./turn-pause.ts";
 import { afterRefusal } from "./turn-refusal.ts";
@@ -201,20 +200,9 @@ export class TurnRunner {
     this.#permissions?.answered(permissionId, optionId);
   }
 
-  /**
-   * An agent with personal secrets receives only what their owner wrote, and each agent only what was not approved with
-   * another copy of the configuration. The rest waits for an agent that may have it.
-   */
   steered(followUps: readonly FollowUp[]): void {
-    const { creatorId } = this.#run;
-    const { hasPersonalSecrets } = this.#deps;
-    const end = followUps.findIndex(
-      ({ approval, authorId, byGuest }) =>
-        (hasPersonalSecrets && (byGuest === true || authorId !== creatorId)) ||
-        (approval?.executes !== undefined &&
-          !isSameCopy(approval.executes, this.#services.deps.run.executes)),
-    );
-    this.#steering.offer(end === -1 ? followUps : followUps.slice(0, end));
+    // A run keeps its creator, and the attempt its copy of the configuration.
+    this.#steering.offer(forThisAgent(followUps, this.#services.deps.run, this.#deps.hasPersonalSecrets));
   }
 
   /** The watch may have read the run before the turn took the follow-up. Then the turn already handles it. */
