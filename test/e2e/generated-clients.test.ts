@@ -23,9 +23,8 @@ const READ = {
 };
 
 const withoutPython = await reasonToSkipPython();
-/** Newer than the Go of Debian 12. Without it the test is skipped, also in CI. */
-const OAPI_CODEGEN = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2";
-const withoutGo = !/go1\.(2[4-9]|[3-9]\d)/.test(await runIn(tmpdir(), "go", "version").catch(() => ""));
+const OAPI_CODEGEN = { module: "github.com/oapi-codegen/oapi-codegen/v2", version: "v2.8.2" };
+const withoutGo = await reasonToSkipGo();
 let database: TestDatabase;
 let folder: string;
 let service: Service;
@@ -84,7 +83,7 @@ describe("a client that is generated from the document", () => {
   });
 
   test.skipIf(withoutPython)(
-    `a client of openapi-python-client imports whole, and creates, lists and reads runs${skipped()}`,
+    `a client of openapi-python-client imports whole, and creates, lists and reads runs${skipped(withoutPython)}`,
     { timeout: INSTALL_MS },
     async () => {
       const directory = join(folder, "python");
@@ -140,8 +139,8 @@ describe("the code of other generators", () => {
     },
   );
 
-  test.skipIf(withoutGo)(
-    `oapi-codegen generates a client that compiles, and creates and reads a run${withoutGo ? " (skipped: no Go)" : ""}`,
+  test.skipIf(withoutGo !== undefined)(
+    `oapi-codegen generates a client that compiles, and creates and reads a run${skipped(withoutGo)}`,
     // It compiles the generator and 190,000 lines.
     { timeout: 3 * INSTALL_MS },
     async () => {
@@ -151,7 +150,8 @@ describe("the code of other generators", () => {
       await copyFile(join(PROGRAMS, "oapi-codegen.yaml"), join(directory, "oapi-codegen.yaml"));
       const go = (...args: string[]) => runIn(directory, "env", `GOFLAGS=-mod=mod`, "go", ...args);
       await go("mod", "init", "example.com/errand");
-      await go("run", `${OAPI_CODEGEN}`, "-config", "oapi-codegen.yaml", DOCUMENT);
+      const program = `${OAPI_CODEGEN.module}/cmd/oapi-codegen@${OAPI_CODEGEN.version}`;
+      await go("run", program, "-config", "oapi-codegen.yaml", DOCUMENT);
       await go("mod", "tidy");
 
       const printed = await go("run", ".", service.url, service.apiKey);
@@ -161,7 +161,7 @@ describe("the code of other generators", () => {
   );
 
   test.skipIf(withoutPython)(
-    `models of datamodel-code-generator import, and read a run${skipped()}`,
+    `models of datamodel-code-generator import, and read a run${skipped(withoutPython)}`,
     { timeout: INSTALL_MS },
     async () => {
       const directory = join(folder, "models");
@@ -187,7 +187,7 @@ describe("the code of other generators", () => {
 
 describe("the public Python client", () => {
   test.skipIf(withoutPython).each(["0.11.0", "0.15.0"])(
-    `version %s creates, follows, lists and cancels runs, also in its strict mode${skipped()}`,
+    `version %s creates, follows, lists and cancels runs, also in its strict mode${skipped(withoutPython)}`,
     { timeout: INSTALL_MS },
     async (version) => {
       const directory = join(folder, `public-${version}`);
@@ -231,7 +231,7 @@ const REFUSED = {
 
 describe("the renamed public Python client", () => {
   test.skipIf(withoutPython)(
-    `each of its methods is answered as its types say, or refused for a reason${skipped()}`,
+    `each of its methods is answered as its types say, or refused for a reason${skipped(withoutPython)}`,
     { timeout: INSTALL_MS },
     async () => {
       const directory = join(folder, "renamed");
@@ -256,6 +256,19 @@ describe("the renamed public Python client", () => {
   );
 });
 
-function skipped(): string {
-  return withoutPython === undefined ? "" : ` (skipped: ${withoutPython})`;
+function skipped(reason: string | undefined): string {
+  return reason === undefined ? "" : ` (skipped: ${reason})`;
+}
+
+/** Also in CI: Go must be newer than that of Debian 12, and its registry is none that the tests may need. */
+async function reasonToSkipGo(): Promise<string | undefined> {
+  const version = await runIn(tmpdir(), "go", "version").catch(() => "");
+  if (!/go1\.(2[4-9]|[3-9]\d)/.test(version)) {
+    return "no Go";
+  }
+  const { module, version: wanted } = OAPI_CODEGEN;
+  return runIn(tmpdir(), "go", "list", "-m", `${module}@${wanted}`).then(
+    () => undefined,
+    () => "no registry of Go modules",
+  );
 }
