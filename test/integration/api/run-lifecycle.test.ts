@@ -202,6 +202,8 @@ describe("a deleted run", () => {
       },
       { what: "a delivery of the run's webhook" },
     );
+    // An ended run has none, except one that another process leaves.
+    await query("INSERT INTO run_leases (run_id, token, expires_at) VALUES ($1, $1, now())", [id]);
 
     const before = await rowsOfRun(id);
     const blobsBefore = await query("SELECT count(*)::int AS count FROM blobs");

@@ -53,6 +53,7 @@ describe("the first workspace of a run", () => {
       workingDirectory: join(root, "a/runs", RUN, "workspace"),
       home: join(root, "a/runs", RUN, "home"),
       isOwnCopy: false,
+      lacks: [],
     });
     for (const directory of [workspace.directory, workspace.home, join(root, "a/runs", RUN)]) {
       expect((await stat(directory)).mode & 0o777).toBe(0o700);
