@@ -17,16 +17,27 @@ git lfs version >/dev/null 2>&1 || exit ${NO_GIT_LFS}
 git lfs install --local >/dev/null && git lfs pull >/dev/null
 `;
 
-interface LargeFilesOptions {
+interface ClonePartOptions {
   readonly deps: Pick<WorkspaceDeps, "sandbox" | "setup" | "variablesOf">;
   readonly runWorkspace: RunWorkspace;
   readonly runPath: string;
-  readonly repository: Pick<ClonedRepository, "folder" | "name" | "owner">;
+  readonly repository: Pick<ClonedRepository, "folder" | "isUntrusted" | "name" | "owner">;
 }
 
-/** Fetches the large files in the sandbox, through the gateway. Returns why the clone has pointers instead. */
-export async function fetchLargeFiles(
-  { deps, repository, runPath, runWorkspace }: LargeFilesOptions,
+/** What a clone contains only by name, until it is fetched in the sandbox, through the gateway. */
+export interface ClonePart {
+  title(repository: string): string;
+  /** Ends the step. Returns what the clone lacks and why, in a sentence for people and for the agent. */
+  fetch(options: ClonePartOptions, step: Step): Promise<string | undefined>;
+}
+
+export const LARGE_FILES: ClonePart = {
+  title: (repository) => `Fetch the large files of ${repository} (Git LFS)`,
+  fetch: fetchLargeFiles,
+};
+
+async function fetchLargeFiles(
+  { deps, repository, runPath, runWorkspace }: ClonePartOptions,
   step: Step,
 ): Promise<string | undefined> {
   const { exit, errorText } = await runScript(

@@ -12,11 +12,12 @@ import { writeManifest } from "./base-manifest.ts";
 import { findGivenState } from "./changes/given-state.ts";
 import { removeTree } from "./file-trees.ts";
 import { writeInputFiles, writeSkillFiles } from "./input-files.ts";
-import { fetchLargeFiles } from "./large-files.ts";
+import { type ClonePart, LARGE_FILES } from "./large-files.ts";
 import { environmentKey } from "./prepared-environments.ts";
 import type { RunDirectory } from "./run-directory.ts";
 import { findSetupScripts, type PlannedCommand, setUp } from "./setup.ts";
 import type { Step, Steps } from "./steps.ts";
+import { hasSubmodules, SUBMODULES } from "./submodules.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 import { type ClonedRepository, setupOf, type WorkspaceRecord } from "./workspace-record.ts";
 
@@ -43,7 +44,8 @@ export interface NewWorkspaceOptions {
 export class NewWorkspace {
   readonly #options: NewWorkspaceOptions;
   readonly #planned: Planned[] = [];
-  readonly #withPointers: ClonedRepository[] = [];
+  /** What clones contain only by name. */
+  readonly #parts: { readonly part: ClonePart; readonly repository: ClonedRepository }[] = [];
   readonly #lacks: string[] = [];
   #unread: UnreadRepository | undefined;
 
@@ -227,7 +229,7 @@ export class NewWorkspace {
     }
     const commands = await this.#commands(record);
     await this.#writeBeginning();
-    await this.#fetchLargeFiles(record);
+    await this.#fetchParts(record);
     if (before?.setup === record.setup && cloned.length === 0) {
       return record;
     }
@@ -249,13 +251,13 @@ export class NewWorkspace {
     return defined({ runId, workspace, gateway, image: plan.image });
   }
 
-  /** The run works without large files that cannot be fetched, and says so. */
-  async #fetchLargeFiles(record: WorkspaceRecord): Promise<void> {
+  /** The run works without what cannot be fetched, and says so. */
+  async #fetchParts(record: WorkspaceRecord): Promise<void> {
     const { deps, run, steps } = this.#options;
-    for (const repository of this.#withPointers) {
-      const step = steps.begin(`Fetch the large files of ${repository.owner}/${repository.name} (Git LFS)`);
+    for (const { part, repository } of this.#parts) {
+      const step = steps.begin(part.title(`${repository.owner}/${repository.name}`));
       const runWorkspace = await this.#runWorkspace(record);
-      const problem = await fetchLargeFiles({ deps, runWorkspace, runPath: run.path, repository }, step);
+      const problem = await part.fetch({ deps, runWorkspace, runPath: run.path, repository }, step);
       this.#lacks.push(...(problem === undefined ? [] : [problem]));
     }
   }
@@ -288,7 +290,11 @@ export class NewWorkspace {
       signal,
     });
     endWith(step, isShallow ? ", without its history, which is too large" : "");
-    this.#withPointers.push(...(hasPointers ? [repository] : []));
+    const parts = [
+      ...(hasPointers ? [LARGE_FILES] : []),
+      ...((await hasSubmodules(join(run.directory, folder))) ? [SUBMODULES] : []),
+    ];
+    this.#parts.push(...parts.map((part) => ({ part, repository })));
     // The author of a fork must not write into a pull request.
     return {
       ...repository,

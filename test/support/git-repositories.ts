@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-type Content = string | { readonly mode: "100755" | "120000"; readonly text: string };
+/** The text of mode `160000` is the commit of a submodule. */
+type Content = string | { readonly mode: "100755" | "120000" | "160000"; readonly text: string };
 
 /** Bare repositories in a directory of their own, as a host of repositories has them. */
 export class GitRepositories {
@@ -125,7 +126,9 @@ function commitStream(
 ): string {
   const entries = Object.entries(files).map(([path, content]) => {
     const { mode, text } = typeof content === "string" ? { mode: "100644", text: content } : content;
-    return `M ${mode} inline ${JSON.stringify(path)}\n${dataOf(text)}`;
+    return mode === "160000"
+      ? `M ${mode} ${text} ${JSON.stringify(path)}\n`
+      : `M ${mode} inline ${JSON.stringify(path)}\n${dataOf(text)}`;
   });
   return [
     `commit ${ref}\ncommitter Ada <ada@example.com> 1700000000 +0000\n`,
