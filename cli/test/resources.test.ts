@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { FaultyProxy } from "../../clients/typescript/test/faulty-proxy.ts";
+import { FIRST_TEAM } from "../../src/core/model/people/team.ts";
+import { withConnection } from "../../src/storage/connection.ts";
 import { CliHarness } from "./cli-harness.ts";
 
 /** The timeout is generous because other tests may run at the same time. */
@@ -241,6 +243,24 @@ describe("further commands of the groups", () => {
       expect([code, stderr]).toEqual([1, expect.stringMatching(/^errand: .+\n(→ .+\n)?request id: /)]);
     }
     expect((await errand(["admin", "doctor"])).stdout).toMatch(/^\w+.*\t(ok|warn)\t/);
+  });
+
+  test("the installations of the apps are listed, found by their name, and edited", async () => {
+    const session = { applicationName: "errand tests", queryLimitMs: 30_000 };
+    await withConnection(harness.parts.database.url, session, (client) =>
+      client.query(
+        "INSERT INTO installations (id, team_id, adapter, external_id, name) VALUES ($1, $2, 'slack', 'T0ACME', 'Acme')",
+        [NO_ID, FIRST_TEAM],
+      ),
+    );
+
+    expect(await output(["admin", "installations", "list"])).toMatch(/^slack\tT0ACME\tAcme\t/);
+    const edited = await json(["admin", "installations", "edit", "Acme", "--no-enabled"]);
+    expect(edited).toMatchObject({ id: NO_ID, enabled: false });
+    expect(await json(["admin", "installations", "get", "T0ACME"])).toMatchObject({
+      name: "Acme",
+      enabled: false,
+    });
   });
 
   test("a key that was made is shown once, with a hint on a terminal", async () => {

@@ -36,7 +36,6 @@ describe.skipIf(skipped !== undefined)(
       await repositories.commit("acme/tools", { "file.txt": "first\n" });
       await repositories.commit("acme/tools", { "file.txt": "second\n" });
       await repositories.commit("other/tools", { "file.txt": "other's\n" });
-      await repositories.make("acme/empty");
     });
     afterAll(() => repositories.remove());
     beforeEach(async () => {
@@ -109,11 +108,6 @@ describe.skipIf(skipped !== undefined)(
 
       test.each([
         ["that does not exist", { owner: "acme", name: "none" }, "There is no repository acme/none"],
-        [
-          "without a commit",
-          { owner: "acme", name: "empty" },
-          "acme/empty cannot be cloned: it has no commit",
-        ],
         ["with an unknown ref", { ...TOOLS, ref: "nope" }, "acme/tools cannot be cloned: it has no branch"],
         [
           "with a ref that looks like an option",
