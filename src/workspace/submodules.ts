@@ -1,8 +1,7 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { cutText } from "../core/basics/clean-text.ts";
-import { runScript } from "./changes/sandboxed-script.ts";
-import type { ClonePart } from "./large-files.ts";
+import { type ClonePart, type ClonePartOptions, runInClone } from "./clone-parts.ts";
 import type { Step } from "./steps.ts";
 
 const LEVELS = 3;
@@ -51,29 +50,14 @@ export async function hasSubmodules(directory: string): Promise<boolean> {
   return found?.isFile() === true;
 }
 
-async function fetchSubmodules(
-  { deps, repository, runPath, runWorkspace }: Parameters<ClonePart["fetch"]>[0],
-  step: Step,
-): Promise<string | undefined> {
+async function fetchSubmodules(options: ClonePartOptions, step: Step): Promise<string | undefined> {
+  const { repository } = options;
   const name = `${repository.owner}/${repository.name}`;
   if (repository.isUntrusted) {
     step.end("failed");
     return `The submodules of ${name} are missing: they are not fetched for the branch of a fork, which names them itself.`;
   }
-  const { errorText, exit, output } = await runScript(
-    {
-      sandbox: deps.sandbox,
-      runWorkspace,
-      script: FETCH_SUBMODULES,
-      args: [repository.folder],
-      env: deps.variablesOf(runWorkspace.gateway),
-      hasPortForward: true,
-      writable: [],
-      maxOutputBytes: OUTPUT_BYTES,
-      timeoutMs: deps.setup.commandMs,
-    },
-    runPath,
-  );
+  const { errorText, exit, output } = await runInClone(options, FETCH_SUBMODULES, OUTPUT_BYTES);
   const lines = output.toString("utf8").split("\n").filter(Boolean);
   const paths = lines.map((line) => cutText(line.replaceAll(/\p{Cc}/gu, "\u{FFFD}"), PATH_LENGTH_MAX));
   if (typeof exit === "object" && exit.code === 0 && paths.length === 0) {

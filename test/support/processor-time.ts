@@ -1,4 +1,4 @@
-/** Begins to measure the processor time of this process, which other processes of a busy machine hardly change. */
+/** Begins to measure the processor time of this process, which the load of other processes hardly changes. */
 export function processorTime(): () => number {
   const begun = process.cpuUsage();
   return () => {

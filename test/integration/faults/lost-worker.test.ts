@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 /** Another worker takes up the run of a lost worker within this time (docs/reliability.md). */
 const PROMISE_MS = 60_000;
-/** Any other process notices a lost worker within this time: 8 seconds, and what a busy machine adds. */
+/** Any other process notices a lost worker within this time: 8 seconds, and what other load adds. */
 const NOTICED_MS = 14_000;
 const LIMIT = { timeout: 100_000 };
 
