@@ -5,14 +5,21 @@ import { type AgentPicture, PICTURE_BYTES_MAX, pictureTypeOf } from "../../core/
 const TITLES_MAX = 100;
 
 const image = z.object({ type: z.literal("image"), data: z.string() });
-const message = z.object({ sessionUpdate: z.literal("agent_message_chunk"), content: image });
-const call = z.object({
-  sessionUpdate: z.enum(["tool_call", "tool_call_update"]),
-  toolCallId: z.string(),
-  title: z.string().nullish().catch(undefined),
-  content: z.array(z.unknown()).nullish().catch(undefined),
-});
 const part = z.object({ type: z.literal("content"), content: image });
+/** Most updates are chunks of text, so their form is accepted too: a refusal costs more than a reading. */
+const update = z.discriminatedUnion("sessionUpdate", [
+  z.object({
+    sessionUpdate: z.literal("agent_message_chunk"),
+    content: z.object({ type: z.string(), data: z.unknown() }),
+  }),
+  z.object({
+    sessionUpdate: z.enum(["tool_call", "tool_call_update"]),
+    toolCallId: z.string(),
+    title: z.string().nullish().catch(undefined),
+    content: z.array(z.unknown()).nullish().catch(undefined),
+  }),
+]);
+const NONE: FoundPictures = { pictures: [], tooLarge: [] };
 
 export interface FoundPictures {
   readonly pictures: readonly AgentPicture[];
@@ -25,12 +32,16 @@ export class PictureFinder {
   /** The titles of the newest tool calls, because later updates of a call do not repeat its title. */
   readonly #titles = new Map<string, string>();
 
-  find(update: unknown): FoundPictures {
-    const shown = message.safeParse(update).data;
-    if (shown !== undefined) {
-      return found([shown.content.data], undefined);
+  find(sent: unknown): FoundPictures {
+    const { data } = update.safeParse(sent);
+    if (data === undefined) {
+      return NONE;
     }
-    const { content, title, toolCallId = "" } = call.safeParse(update).data ?? {};
+    if (data.sessionUpdate === "agent_message_chunk") {
+      const shown = data.content.type === "image" ? image.safeParse(data.content).data : undefined;
+      return shown === undefined ? NONE : found([shown.data], undefined);
+    }
+    const { content, title, toolCallId } = data;
     this.#note(toolCallId, title);
     const images = (content ?? []).flatMap((each) => part.safeParse(each).data?.content.data ?? []);
     return found(images, this.#titles.get(toolCallId));

@@ -37,11 +37,12 @@ export function requireAmong(
   { config }: Pick<NewRun, "config">,
   member: string,
 ): void {
-  const index = namesIn(config?.secrets).findIndex((name) => !ofAgent.includes(name));
+  const names = namesIn(config?.secrets);
+  const index = names.findIndex((name) => !ofAgent.includes(name));
   if (ofAgent.length === 0 || index === -1) {
     return;
   }
-  const name = namesIn(config?.secrets)[index] ?? "";
+  const name = names[index] ?? "";
   throw new AppError("not_authorized", `The agent of this run may not use the secret ${name}.`, {
     remedy: "Leave it out, or let an administrator add it to the secrets of the named agent.",
     issues: [{ path: `${member}.secrets.${index}.name`, message: "is not a secret of the named agent" }],

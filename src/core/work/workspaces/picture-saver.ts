@@ -23,6 +23,7 @@ export class PictureSaver {
   #known: Promise<Set<string>> | undefined;
   #stored: Promise<void> = Promise.resolve();
   #waitingBytes = 0;
+  #isFull = false;
 
   constructor(deps: PictureDeps, lease: Pick<LeaseWriter, "write">) {
     this.#deps = deps;
@@ -56,6 +57,9 @@ export class PictureSaver {
 
   async #store({ bytes, description, mimeType }: AgentPicture): Promise<void> {
     const { blobs, clock, redact } = this.#deps;
+    if (this.#isFull) {
+      return;
+    }
     this.#known ??= this.#readKnown();
     const known = await this.#known;
     const hash = await hashOf(bytes);
@@ -64,6 +68,7 @@ export class PictureSaver {
     }
     if (known.size >= PICTURES_MAX) {
       await this.#lease.write((edit) => edit.warn(TOO_MANY));
+      this.#isFull = true;
       return;
     }
     const blobId = await retry(clock, WHILE_UNAVAILABLE, () => blobs.put(bytes));
