@@ -48,7 +48,7 @@ class Agents:
         mcp_servers: Mapping[str, params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference]
         | Omit = OMIT,
         skills: Sequence[str] | Omit = OMIT,
-        secrets: Sequence[params.CreateNamedAgentRequestSecret] | Omit = OMIT,
+        secrets: Sequence[params.SecretRef] | Omit = OMIT,
         worker_host: str | Omit = OMIT,
         on_behalf_of_enabled: bool | Omit = OMIT,
         harness_auth_secrets: object | Omit = OMIT,
@@ -131,7 +131,7 @@ class Agents:
         mcp_servers: Mapping[str, params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference]
         | Omit = OMIT,
         skills: Sequence[str] | Omit = OMIT,
-        secrets: Sequence[params.UpdateNamedAgentRequestSecret] | Omit = OMIT,
+        secrets: Sequence[params.SecretRef] | Omit = OMIT,
         worker_host: str | Omit = OMIT,
         on_behalf_of_enabled: bool | Omit = OMIT,
         harness_auth_secrets: object | Omit = OMIT,
