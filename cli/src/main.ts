@@ -20,7 +20,7 @@ import { addSteerCommands } from "./commands/steer.ts";
 import { addUsageCommand } from "./commands/usage.ts";
 import { addWorkCommands } from "./commands/work.ts";
 import { addCompletionCommands } from "./completion.ts";
-import { EXIT, Exit, type ExitCode, failureOf } from "./failure.ts";
+import { EXIT, Exit, type ExitCode, failureOf, UsageError } from "./failure.ts";
 import { withMembers } from "./json-members.ts";
 import { translateOlderForm } from "./older-forms.ts";
 import { oneLine } from "./output.ts";
@@ -39,14 +39,14 @@ Examples:
 
 const EXCESS_REMEDY = "→ Write a text of several words in quotes, and the members of JSON as --json a,b.";
 
-const { note, words } = translateOlderForm(process.argv.slice(2));
+const { note, refusal, words } = translateOlderForm(process.argv.slice(2), process.env);
 if (note !== undefined) {
   process.stderr.write(`${note}\n`);
 }
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", endWithoutOutput);
 }
-process.exitCode = await main(words);
+process.exitCode = refusal === undefined ? await main(words) : report(new UsageError(refusal));
 // Open connections must not keep the program alive. An error has a handler of its own.
 process.stdout.write("", (error) => error ?? process.exit());
 

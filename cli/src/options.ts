@@ -17,7 +17,7 @@ export async function readJson(file: string): Promise<Readonly<Record<string, un
   throw new UsageError(`The file ${file} does not contain a JSON object.`);
 }
 
-async function readText(file: string): Promise<string> {
+export async function readText(file: string): Promise<string> {
   return readFile(file, "utf8").catch((error: Error) => {
     throw new UsageError(`The file cannot be read: ${error.message}`);
   });

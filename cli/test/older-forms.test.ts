@@ -138,7 +138,52 @@ const TABLE: readonly (readonly [string, () => readonly string[], string, () => 
         "/runs?sort_by=created_at&limit=30&created_after=2026-01-01T00%3A00%3A00Z&created_before=2026-02-01T00%3A00%3A00Z",
       ),
   ],
+  [
+    "run list with its other filters",
+    () =>
+      "run list --source scheduled-agent --execution-location remote --creator u --schedule s --ancestor-run"
+        .split(" ")
+        .concat(
+          CONVERSATION,
+          "--skill a/b:c --model m --artifact-type pull-request --updated-after 2026-01-01T00:00:00Z".split(
+            " ",
+          ),
+          "--name n --query text --sort-by updated-at --sort-order asc -L 5 --environment".split(" "),
+          environment,
+        ),
+    "runs list",
+    () =>
+      get(
+        `/runs?sort_by=updated_at&sort_order=asc&limit=5&creator=u&source=SCHEDULED_AGENT&name=n&environment_id=${environment}` +
+          `&schedule_id=s&ancestor_run_id=${CONVERSATION}&skill=a%2Fb%3Ac&model_id=m&artifact_type=PULL_REQUEST` +
+          "&execution_location=REMOTE&updated_after=2026-01-01T00%3A00%3A00Z&q=text",
+      ),
+  ],
   ["run get", () => ["run", "get", CONVERSATION], "runs get", () => get(`/runs/${CONVERSATION}`)],
+  [
+    "run get --conversation",
+    () => ["run", "get", CONVERSATION, "--conversation"],
+    `api GET /agent/runs/${CONVERSATION}/conversation`,
+    () => get(`/runs/${CONVERSATION}/conversation`),
+  ],
+  [
+    "run conversation get",
+    () => ["run", "conversation", "get", CONVERSATION, "--output-format", "json"],
+    `api GET /agent/conversations/${CONVERSATION}`,
+    () => get(`/conversations/${CONVERSATION}`),
+  ],
+  [
+    "options before the command",
+    () => ["--debug", "--output-format", "json", "run", "list"],
+    "runs list",
+    () => get("/runs?sort_by=created_at&limit=30"),
+  ],
+  [
+    "run-ambient, and a harness by its other name",
+    () => ["agent", "run-ambient", ...RUN.slice(2), "--harness", "open-code", "--no-snapshot"],
+    "run",
+    () => run({}, { environment_id: environment, harness: { type: "opencode" } }),
+  ],
   [
     "environment list",
     () => ["environment", "list"],
@@ -147,19 +192,7 @@ const TABLE: readonly (readonly [string, () => readonly string[], string, () => 
   ],
   [
     "environment create",
-    () => [
-      "environment",
-      "create",
-      "--name",
-      "n",
-      "--docker-image",
-      "node:24",
-      "--repo",
-      "a/b",
-      "-c",
-      "true",
-      "--team",
-    ],
+    () => ["environment", "create", "--name", "n", "-d", "node:24", "--repo", "a/b", "-c", "true", "--team"],
     "environments create",
     () =>
       post("/environments", {
@@ -173,7 +206,7 @@ const TABLE: readonly (readonly [string, () => readonly string[], string, () => 
   ],
   [
     "environment update",
-    () => ["environment", "update", environment, "--docker-image=node:22"],
+    () => ["e", "update", environment, "--docker-image=node:22", "--remove-description", "--force"],
     "environments edit",
     () => ({
       request: `PUT /api/v1/agent/environments/${environment}`,
@@ -212,6 +245,60 @@ const TABLE: readonly (readonly [string, () => readonly string[], string, () => 
     "schedules delete",
     () => ({ request: `DELETE /api/v1/agent/schedules/${schedule}` }),
   ],
+  [
+    "schedule alone",
+    () => [
+      ..."schedule --name alone --no-environment --skill a/b:c --model m --host box --mcp".split(" "),
+      MCP,
+      ...["--cron", "0 8 * * 1"],
+    ],
+    "schedules create",
+    () =>
+      post("/schedules", {
+        name: "alone",
+        cron_schedule: "0 8 * * 1",
+        agent_config: {
+          environment_id: "",
+          model_id: "m",
+          skill_spec: "a/b:c",
+          mcp_servers: JSON.parse(MCP).mcpServers,
+          worker_host: "box",
+        },
+      }),
+  ],
+  [
+    "schedule resume",
+    () => ["schedule", "resume", CONVERSATION],
+    "schedules resume",
+    () => get("/schedules"),
+  ],
+  ["agent skills", () => ["agent", "skills"], "skills list", () => ({ request: "GET /api/v1/agent" })],
+  ["agent get", () => ["agent", "get", "x"], "agents get", () => get("/identities")],
+  [
+    "agent create",
+    () => ["agent", "create", "-n", "x", "--base-model", "m", "-e", environment],
+    "agents create",
+    () => post("/identities", { name: "x", base_model: "m", environment_id: environment }),
+  ],
+  ["agent update", () => ["agent", "update", "x", "--prompt", "y"], "agents edit", () => get("/identities")],
+  ["agent delete", () => ["agent", "delete", "x", "--force"], "agents delete", () => get("/identities")],
+  [
+    "secret create",
+    () => [
+      "secret",
+      "create",
+      "--team",
+      "TOKEN",
+      "--value-file",
+      join(folder, "config.json"),
+      "-t",
+      "raw-value",
+    ],
+    "secrets set",
+    () => ({ request: "PUT /api/v1/agent/secrets/TOKEN", body: { value: '{"base_prompt":"Be brief."}' } }),
+  ],
+  ["api-key list", () => ["api-key", "list"], "keys list", () => get("/keys")],
+  ["api-key expire", () => ["api-key", "expire", "x", "--force"], "keys delete", () => get("/keys")],
   ["agent list", () => ["agent", "list"], "skills list", () => ({ request: "GET /api/v1/agent" })],
   ["secret list", () => ["secret", "list"], "secrets list", () => get("/secrets")],
   ["mcp list", () => ["mcp", "list"], "mcp-servers list", () => get("/mcp-servers")],
@@ -234,6 +321,65 @@ test.each(TABLE)(
     expect(seen).toContainEqual(sent());
   },
 );
+
+test.each([
+  "agent run -p x",
+  "agent profile list",
+  "environment image list",
+  "task message list x",
+  "secret create claude api-key x",
+  "api-key create x --no-expiration",
+  "artifact download x",
+  "integration list",
+  "provider list",
+  "federate issue-token",
+  "harness-support ping",
+  "memory-store list",
+  "runner list",
+])("what has no successor is refused and starts nothing: %s", async (command) => {
+  const { code, stderr } = await harness.errand(command.split(" "), { env });
+
+  expect([code, seen]).toEqual([2, []]);
+  expect(stderr).toMatch(/^errand: "errand [a-z -]+" does not exist\. [A-Z].*\n$/);
+});
+
+test("a key among the arguments of an older form is refused without showing it", async () => {
+  const { code, stderr } = await harness.errand(["--api-key", "wk-secret", "run", "list"], { env });
+
+  expect([code, seen]).toEqual([2, []]);
+  expect(stderr).toContain("Set ERRAND_API_KEY.");
+  expect(stderr).not.toContain("wk-secret");
+});
+
+test("lines of JSON are one object a line, for lists and for one record", async () => {
+  await harness.output(["environments", "create", "--name", "lines"]);
+  const list = await harness.output(["environment", "list", "--output-format=ndjson"], { env });
+  const one = await harness.output(["environment", "get", "lines"], {
+    env: { ...env, WARP_OUTPUT_FORMAT: "ndjson" },
+  });
+
+  expect(
+    [list, one].map((lines) =>
+      lines
+        .trimEnd()
+        .split("\n")
+        .map((line) => typeof JSON.parse(line)),
+    ),
+  ).toEqual([Array(list.trimEnd().split("\n").length).fill("object"), ["object"]]);
+});
+
+test("the change of one setting of a schedule keeps the others", async () => {
+  const { uid } = await harness.json(["environments", "create", "--name", "kept"]);
+  const described = ["--name", "kept", "--cron", "0 8 * * *", "--prompt", "x", "--env", "kept"];
+  await harness.output(["schedules", "create", ...described]);
+
+  await harness.output(["schedules", "edit", "kept", "--model", "m"]);
+  const before = (await harness.json(["schedules", "get", "kept"])).agent_config;
+  await harness.errand(["schedule", "update", "kept", "--remove-environment"]);
+  const after = (await harness.json(["schedules", "get", "kept"])).agent_config;
+
+  expect([before, after]).toEqual([{ environment_id: uid, model_id: "m" }, { model_id: "m" }]);
+});
 
 test("a run that is shared with one person is refused, because the link would be for everyone", async () => {
   const { code, stderr } = await harness.errand([...RUN, "--no-environment", "--share", "ann@example.com"], {

@@ -25,6 +25,8 @@ export interface RecordKind<Item, Edit extends object> {
   readonly create: (cli: Cli, edit: Edit) => Promise<Item>;
   /** The members of an item that can be changed. */
   readonly editable: (item: Item) => Edit;
+  /** An item with changes. Default: each member that changes is replaced as a whole. */
+  readonly combine?: (before: Edit, changes: Partial<Edit>) => Edit;
   /** The collection of the API, for example `/agent/environments`. */
   readonly path: string;
   /** `options` has the version that the change is based on. */
@@ -84,7 +86,7 @@ export function addRecordKind<Item extends object, Edit extends object>(
       options.file !== undefined
         ? { ...(await readJson(options.file)), ...changes }
         : Object.keys(changes).length > 0
-          ? { ...before, ...changes }
+          ? (kind.combine?.(before, changes) ?? { ...before, ...changes })
           : await editJson(cli, kind.one, before);
     showItem(cli, await kind.replace(cli, id, wanted as Edit, { ifMatch }), kind.columns);
   });

@@ -9,6 +9,7 @@ import { MEMBERS } from "../generated/members.ts";
 import { localRepository } from "../git.ts";
 import { setMembers } from "../json-members.ts";
 import { detachedText } from "../live-screen.ts";
+import { mcpServersOf } from "../mcp-sources.ts";
 import { collect, definedMembers, pairOf, readJson } from "../options.ts";
 import { oneLine } from "../output.ts";
 import { filesOf } from "../request-files.ts";
@@ -47,8 +48,6 @@ interface RunOptions extends EndOptions {
   /** A file with the whole configuration, as older forms of the command have it. */
   readonly configFile?: string;
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function addRunCommand(program: Command): void {
   const command = program
@@ -278,31 +277,6 @@ function sayLocal(
     output.note(`! The branch ${branch} has not been pushed. The run begins with the default branch.`);
   } else if (chosen === undefined && unpushed > 0) {
     output.note(`! ${unpushed} commits of ${branch} have not been pushed. The run does not see them.`);
-  }
-}
-
-type McpServers = NonNullable<AmbientAgentConfig["mcp_servers"]>;
-
-async function mcpServersOf(sources: readonly string[]): Promise<McpServers> {
-  return Object.assign({}, ...(await Promise.all(sources.map(mcpServersIn))));
-}
-
-/** A file, its content, or the uid of a server of the team. */
-async function mcpServersIn(source: string): Promise<McpServers> {
-  if (UUID.test(source)) {
-    return { [source]: { warp_id: source } };
-  }
-  const value = source.trimStart().startsWith("{") ? parseObject(source) : await readJson(source);
-  // Other programs keep their servers in a member of this name.
-  const { mcpServers = value } = value as { readonly mcpServers?: object };
-  return mcpServers as McpServers;
-}
-
-function parseObject(text: string): object {
-  try {
-    return JSON.parse(text) as object;
-  } catch {
-    throw new UsageError("The MCP servers are not JSON.", "Write them in quotes, or name a file.");
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Errand, ListRunsQuery, RunItem, RunSourceType, RunState } from "@errand/client";
+import type { ListRunsQuery, RunItem, RunSourceType, RunState } from "@errand/client";
 import { type Command, Option } from "commander";
 import { openInBrowser } from "../ask.ts";
 import { type Cli, handle } from "../cli.ts";
@@ -7,9 +7,10 @@ import { UsageError } from "../failure.ts";
 import { findRunId, RUN_HELP } from "../find-run.ts";
 import { MEMBERS } from "../generated/members.ts";
 import { setMembers } from "../json-members.ts";
-import { collect, parseCount, requireYes } from "../options.ts";
+import { collect, definedMembers, parseCount, requireYes } from "../options.ts";
 import { ago, type Column, parseDuration, safeText } from "../output.ts";
 import { watchRun } from "../watch.ts";
+import { environmentUid } from "./environments.ts";
 
 interface ListOptions {
   readonly state?: readonly string[];
@@ -18,9 +19,20 @@ interface ListOptions {
   readonly source?: string;
   readonly name?: string;
   readonly since?: string;
+  readonly query?: string;
+  readonly env?: string | false;
+  readonly creator?: string;
+  readonly schedule?: string;
+  readonly ancestor?: string;
+  readonly skill?: string;
+  readonly model?: string;
+  readonly artifactType?: string;
+  readonly executionLocation?: string;
   readonly createdAfter?: string;
   readonly createdBefore?: string;
-  readonly query?: string;
+  readonly updatedAfter?: string;
+  readonly sortBy?: string;
+  readonly sortOrder?: string;
   readonly limit: number;
   readonly watch?: boolean;
 }
@@ -29,6 +41,7 @@ const SOURCES = [
   ...(["API", "CLI", "CLOUD_MODE", "GITHUB_ACTION", "GITHUB_WEBHOOK", "GITLAB_WEBHOOK", "JIRA"] as const),
   ...(["LINEAR", "LOCAL", "SCHEDULED_AGENT", "SLACK", "WEB_APP"] as const),
 ] satisfies readonly RunSourceType[];
+const NO_ENVIRONMENT = "empty-environment";
 const WATCH_MS = 2_000;
 const CLEAR = "\u001b[H\u001b[2J";
 /** As much of an id as names a time to the millisecond. */
@@ -68,8 +81,25 @@ export function addRunsCommands(program: Command): void {
     .option("--since <duration>", "only runs created within this time, for example 2d")
     .option("-q, --query <text>", "only runs with these words in title, prompt or skill")
     .addOption(new Option("-L, --limit <count>", "at most so many runs").default(30).argParser(parseCount))
-    .addOption(new Option("--created-after <time>").hideHelp())
-    .addOption(new Option("--created-before <time>").hideHelp())
+    .option("--env <environment>", "only runs in this environment: its name or uid")
+    .option("--no-env", "only runs in no environment")
+    .option("--creator <uid>", "only runs that this person created")
+    .option("--schedule <id>", "only runs of this schedule")
+    .option("--ancestor <run>", "only runs below this one")
+    .option("--skill <skill>", "only runs of this skill: owner/repo:path")
+    .option("--model <id>", "only runs with this model in their configuration")
+    .option("--artifact-type <type>", "only runs with such a result: pull-request, plan, file or screenshot")
+    .addOption(new Option("--execution-location <location>").hideHelp())
+    .option("--created-after <time>", "only runs created after this time, as in RFC 3339")
+    .option("--created-before <time>", "only runs created before this time")
+    .option("--updated-after <time>", "only runs changed after this time")
+    .addOption(
+      new Option(
+        "--sort-by <member>",
+        "the order: created-at, which is the default, updated-at, title or agent",
+      ),
+    )
+    .addOption(new Option("--sort-order <order>", "desc, which is the default, or asc"))
     .option("--watch", "repeat the list every two seconds");
   handle(setMembers(list, MEMBERS.RunItem), async (cli, options: ListOptions) => {
     if (options.watch !== true || !cli.output.isTerminal) {
@@ -218,26 +248,9 @@ function artifactName({ artifact_type, data }: NonNullable<RunItem["artifacts"]>
 async function listRuns(cli: Cli, options: ListOptions): Promise<readonly RunItem[]> {
   const client = await cli.client();
   const { limit } = options;
-  const query: ListRunsQuery = {
-    sort_by: "created_at",
-    limit: Math.min(limit, 500),
-    ...(options.state !== undefined && { state: options.state.map(stateOf) }),
-    ...(options.mine === true && { creator: (await client.whoami()).principal.uid }),
-    ...(options.source !== undefined && { source: sourceOf(options.source) }),
-    ...(options.name !== undefined && { name: options.name }),
-    ...(options.since !== undefined && {
-      created_after: new Date(Date.now() - parseDuration(options.since)).toISOString(),
-    }),
-    ...(options.createdAfter !== undefined && { created_after: options.createdAfter }),
-    ...(options.createdBefore !== undefined && { created_before: options.createdBefore }),
-    ...(options.query !== undefined && { q: options.query }),
-  };
-  const isWanted = await repositoryFilter(client, options.repo);
   const rows: RunItem[] = [];
-  for await (const run of client.runs.list(query)) {
-    if (isWanted(run)) {
-      rows.push(run);
-    }
+  for await (const run of client.runs.list(await queryOf(cli, options))) {
+    rows.push(run);
     if (rows.length === limit) {
       break;
     }
@@ -245,20 +258,44 @@ async function listRuns(cli: Cli, options: ListOptions): Promise<readonly RunIte
   return rows;
 }
 
-/** A run works on the repository of its configuration and on those of its environment. */
-async function repositoryFilter(
-  client: Errand,
-  repository: string | undefined,
-): Promise<(run: RunItem) => boolean> {
-  if (repository === undefined) {
-    return () => true;
+async function queryOf(cli: Cli, options: ListOptions): Promise<ListRunsQuery> {
+  const { ancestor, env, mine, since, sortBy = "created_at", source, state } = options;
+  const me = mine === true ? (await (await cli.client()).whoami()).principal.uid : undefined;
+  const query = definedMembers({
+    sort_by: memberOf(sortBy),
+    sort_order: options.sortOrder,
+    limit: Math.min(options.limit, 500),
+    state: state?.map(stateOf),
+    creator: me ?? options.creator,
+    source: source === undefined ? undefined : sourceOf(source),
+    name: options.name,
+    repository: options.repo,
+    environment_id: await environmentOf(cli, env),
+    schedule_id: options.schedule,
+    ancestor_run_id: ancestor === undefined ? undefined : await findRunId(cli, ancestor),
+    skill: options.skill,
+    model_id: options.model,
+    artifact_type: options.artifactType === undefined ? undefined : enumOf(options.artifactType),
+    execution_location:
+      options.executionLocation === undefined ? undefined : enumOf(options.executionLocation),
+    created_after:
+      since === undefined ? options.createdAfter : new Date(Date.now() - parseDuration(since)).toISOString(),
+    created_before: options.createdBefore,
+    updated_after: options.updatedAfter,
+    q: options.query,
+  });
+  // The server refuses other values, and names those that it knows.
+  return query as ListRunsQuery;
+}
+
+const memberOf = (text: string) => text.toLowerCase().replaceAll("-", "_");
+const enumOf = (text: string) => memberOf(text).toUpperCase();
+
+async function environmentOf(cli: Cli, env: ListOptions["env"]): Promise<string | undefined> {
+  if (env === false || env === NO_ENVIRONMENT) {
+    return NO_ENVIRONMENT;
   }
-  const { environments } = await client.environments.list();
-  const uids = environments.flatMap(({ config, uid }) =>
-    config.github_repos?.some(({ owner, repo }) => `${owner}/${repo}` === repository) ? uid : [],
-  );
-  return ({ agent_config: config }) =>
-    config?.repository === repository || uids.includes(config?.environment_id ?? "");
+  return env === undefined ? undefined : environmentUid(cli, env);
 }
 
 /** A state as the server or as people call it. */
@@ -273,7 +310,7 @@ function stateOf(text: string): RunState {
 }
 
 function sourceOf(text: string): RunSourceType {
-  const source = SOURCES.find((name) => name === text.toUpperCase());
+  const source = SOURCES.find((name) => name === enumOf(text));
   if (source === undefined) {
     throw new UsageError(`"${text}" is not a source.`, `Sources: ${SOURCES.join(", ").toLowerCase()}`);
   }

@@ -1,12 +1,32 @@
-import type { ScheduledAgentItem, ScheduleRequest, ScheduleUpdateRequest } from "@errand/client";
-import type { Command } from "commander";
+import type {
+  AmbientAgentConfig,
+  ScheduledAgentItem,
+  ScheduleRequest,
+  ScheduleUpdateRequest,
+} from "@errand/client";
+import { type Command, Option } from "commander";
 import { type Cli, handle } from "../cli.ts";
 import { MEMBERS } from "../generated/members.ts";
 import { setMembers } from "../json-members.ts";
-import { definedMembers } from "../options.ts";
+import { mcpServersOf } from "../mcp-sources.ts";
+import { collect, definedMembers, readJson } from "../options.ts";
 import { ago } from "../output.ts";
 import { environmentUid } from "./environments.ts";
 import { addRecordKind, findItem, type RecordKind, showItem } from "./record-kind.ts";
+
+interface ScheduleOptions {
+  readonly name?: string;
+  readonly cron?: string;
+  readonly prompt?: string;
+  readonly env?: string | false;
+  readonly repo?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly skill?: string;
+  readonly mcp?: readonly string[];
+  readonly host?: string;
+  readonly configFile?: string;
+}
 
 export function addScheduleCommands(program: Command): void {
   const schedules = async (cli: Cli) => (await cli.client()).schedules;
@@ -36,17 +56,16 @@ export function addScheduleCommands(program: Command): void {
         .option("--cron <expression>", "when it runs, in UTC: minute hour day month weekday")
         .option("--prompt <text>", "what to do")
         .option("--env <environment>", "an environment: its name or uid")
+        .option("--no-env", "no environment")
         .option("--repo <owner/name>", "the GitHub repository to work on")
-        .option("--model <id>", "the model"),
-    editOf: async (
-      cli,
-      options: Partial<Record<"name" | "cron" | "prompt" | "env" | "repo" | "model", string>>,
-    ) => {
-      const config = definedMembers({
-        environment_id: options.env === undefined ? undefined : await environmentUid(cli, options.env),
-        repository: options.repo,
-        model_id: options.model,
-      });
+        .option("--agent <name>", "an agent of the catalogue")
+        .option("--model <id>", "the model")
+        .option("--skill <skill>", "the skill to run: owner/repo:name")
+        .option("--mcp <servers>", "MCP servers: a JSON file, its content, or a uid (repeatable)", collect)
+        .addOption(new Option("--host <name>").hideHelp())
+        .option("--config-file <file>", "a JSON file with the configuration; other options take precedence"),
+    editOf: async (cli, options: ScheduleOptions) => {
+      const config = await configOf(cli, options);
       return definedMembers({
         name: options.name,
         cron_schedule: options.cron,
@@ -54,6 +73,11 @@ export function addScheduleCommands(program: Command): void {
         agent_config: Object.keys(config).length === 0 ? undefined : config,
       });
     },
+    combine: (before, changes) => ({
+      ...before,
+      ...changes,
+      agent_config: { ...before.agent_config, ...changes.agent_config },
+    }),
     create: async (cli, edit) => (await schedules(cli)).create(edit),
     editable: ({ agent_config, agent_uid, cron_schedule, enabled, metadata, mode, name, prompt }) => ({
       name,
@@ -78,4 +102,22 @@ export function addScheduleCommands(program: Command): void {
       showItem(cli, await (await schedules(cli))[verb](id), kind.columns);
     });
   }
+}
+
+async function configOf(cli: Cli, options: ScheduleOptions): Promise<AmbientAgentConfig> {
+  const { agent, configFile, env, mcp } = options;
+  const uid = typeof env === "string" ? await environmentUid(cli, env) : undefined;
+  return {
+    ...(configFile === undefined ? {} : await readJson(configFile)),
+    ...definedMembers({
+      // An empty text leaves it out.
+      environment_id: env === false ? "" : uid,
+      repository: options.repo,
+      harness: agent === undefined ? undefined : { type: agent },
+      model_id: options.model,
+      skill_spec: options.skill,
+      mcp_servers: mcp === undefined ? undefined : await mcpServersOf(mcp),
+      worker_host: options.host,
+    }),
+  };
 }
