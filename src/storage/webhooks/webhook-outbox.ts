@@ -54,6 +54,14 @@ export class PrismaWebhookOutbox implements WebhookOutbox {
     return rows[0] && this.#taken(rows[0].id);
   }
 
+  async hasWaiting(): Promise<boolean> {
+    const [row] = await this.#database.query(
+      (client) => client.$queryRaw<{ hasWaiting: boolean }[]>`
+        SELECT EXISTS (SELECT FROM webhook_deliveries WHERE state = 'waiting') AS "hasWaiting"`,
+    );
+    return row?.hasWaiting ?? false;
+  }
+
   async lock(endpointId: string): Promise<WebhookEndpoint | undefined> {
     return this.#database.transaction(async (tx) => {
       await tx.$queryRaw`SELECT FROM webhook_endpoints WHERE id = ${endpointId}::uuid FOR NO KEY UPDATE`;

@@ -110,6 +110,15 @@ export function describeWebhookOutbox(harness: () => StorageHarness): void {
       expect(deliveries.filter((delivery) => delivery.about !== undefined)).toMatchObject([{ id: first.id }]);
     });
 
+    test("a message waits from its creation, also while it is tried", async () => {
+      const endpoint = await webhooks.anEndpoint();
+      await webhooks.aDelivery(endpoint);
+
+      expect(await webhooks.stores.outbox.hasWaiting()).toBe(true);
+      await webhooks.taken(endpoint);
+      expect(await webhooks.stores.outbox.hasWaiting()).toBe(true);
+    });
+
     test("each message is taken by one of many senders", async () => {
       const endpoint = await webhooks.anEndpoint();
       await webhooks.stores.outbox.add([1, 2, 3, 4].map(() => aDelivery(endpoint)));

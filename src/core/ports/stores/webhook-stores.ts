@@ -71,6 +71,8 @@ export interface WebhookOutbox {
    * completed, it is due again after a while. Deliveries of one run to one endpoint are sent one at a time, in order.
    */
   take(busy: readonly string[]): Promise<TakenWebhook | undefined>;
+  /** Whether a delivery waits, due or not. */
+  hasWaiting(): Promise<boolean>;
   /** The endpoint, locked for the transaction. */
   lock(endpointId: string): Promise<WebhookEndpoint | undefined>;
   /** Stores the result of a try. False when the delivery was completed, taken again or deleted meanwhile. */

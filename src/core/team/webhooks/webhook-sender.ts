@@ -50,6 +50,11 @@ export class WebhookSender {
     this.#running.add(run);
   }
 
+  /** Whether messages wait that may become due later, which nothing announces. */
+  async hasWaiting(): Promise<boolean> {
+    return this.#deps.storage.webhooks.outbox.hasWaiting();
+  }
+
   /**
    * Takes no more messages. A post without a quick answer is aborted and sent again later, because it is unknown
    * whether it arrived.

@@ -16,7 +16,7 @@ export interface WebhookWorkerDeps {
 
 /** Notifications of new events may be lost. */
 const READ_MS = 10_000;
-/** Nothing announces messages that become due later. */
+/** While messages wait: nothing announces that one becomes due. */
 const SEND_MS = 1_000;
 /** The log channel fires for everything that agents say. One read covers all events of this period. */
 const GATHER_MS = 200;
@@ -35,12 +35,13 @@ export function startWebhooks(deps: WebhookWorkerDeps): () => Promise<void> {
       void fanOut.round();
     });
   };
+  const sending = sendWhenDue(deps);
   const stops = [
     clock.every(READ_MS, () => void fanOut.round()),
-    clock.every(SEND_MS, () => sender.wake()),
     clock.every(PRUNE_MS, () => void prune(deps)),
     pubsub.subscribe(CHANNELS.log, gather),
-    pubsub.subscribe(CHANNELS.webhooks, () => sender.wake()),
+    pubsub.subscribe(CHANNELS.webhooks, sending.wake),
+    sending.stop,
   ];
   return async () => {
     for (const stop of stops) {
@@ -48,6 +49,37 @@ export function startWebhooks(deps: WebhookWorkerDeps): () => Promise<void> {
     }
     gathering?.();
     await Promise.all([fanOut.round(), sender.stop()]);
+  };
+}
+
+/** Sends at once when it is woken, and then again and again while messages wait. */
+function sendWhenDue({ clock, log, sender }: WebhookWorkerDeps): {
+  readonly wake: () => void;
+  readonly stop: Stop;
+} {
+  let stopTimer: Stop = () => undefined;
+  let rounds = 0;
+  const wake = async () => {
+    rounds += 1;
+    const round = rounds;
+    stopTimer();
+    sender.wake();
+    const hasWaiting = await sender.hasWaiting().catch((error) => {
+      log.warn("webhook.send.failed", { error });
+      return true;
+    });
+    // A later round, or the stop, has taken over.
+    if (round === rounds) {
+      stopTimer = clock.after(hasWaiting ? SEND_MS : READ_MS, () => void wake());
+    }
+  };
+  void wake();
+  return {
+    wake: () => void wake(),
+    stop: () => {
+      rounds += 1;
+      stopTimer();
+    },
   };
 }
 

@@ -52,6 +52,10 @@ export class InMemoryWebhookOutbox implements WebhookOutbox {
     });
   }
 
+  hasWaiting(): Promise<boolean> {
+    return this.#database.read((tables) => rowsIn(tables).some(({ state }) => state === "waiting"));
+  }
+
   lock(endpointId: string): Promise<WebhookEndpoint | undefined> {
     return this.#database.read((tables) => endpointIn(tables, endpointId));
   }

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { startWebhooks } from "../../../../../src/core/team/webhooks/webhook-worker.ts";
 import { quiet } from "../../../../support/manual-clock.ts";
-import { WebhookHarness } from "./webhook-harness.ts";
+import { answered, WebhookHarness } from "./webhook-harness.ts";
 
 let harness: WebhookHarness;
 let stop: () => Promise<void>;
@@ -37,6 +37,31 @@ test("events are delivered without a notification", async () => {
   await harness.clock.advance(1_000);
 
   expect(harness.receivers.posts).toHaveLength(1);
+});
+
+test("a message that failed is sent again soon after it is due", async () => {
+  await harness.clock.advance(60_000);
+  harness.receivers.answer = async () => answered(500);
+  await harness.aDelivery(await harness.anEndpoint());
+  await quiet();
+  harness.receivers.answer = async () => answered(204);
+
+  // The first retry is due after 5 s, or a little later.
+  for (let second = 0; second < 8; second += 1) {
+    await harness.clock.advance(1_000);
+  }
+
+  expect(harness.receivers.posts).toHaveLength(2);
+});
+
+test("while no message waits, due messages are looked for every ten seconds", async () => {
+  const take = vi.spyOn(harness.storage.webhooks.outbox, "take");
+
+  for (let second = 0; second < 60; second += 1) {
+    await harness.clock.advance(1_000);
+  }
+
+  expect(take).toHaveBeenCalledTimes(6);
 });
 
 test("many notifications lead to one read of the log", async () => {
