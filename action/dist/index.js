@@ -344,13 +344,21 @@ function isList(value) {
 function headersOf(request, { apiKey, defaultHeaders }) {
 	const headers = new Headers({ accept: "application/json" });
 	if (USER_AGENT !== void 0) headers.set("user-agent", USER_AGENT);
-	if (apiKey !== void 0) headers.set("authorization", `Bearer ${apiKey}`);
+	if (apiKey !== void 0) setHeader(headers, "authorization", `Bearer ${apiKey}`);
 	if (request.body !== void 0) headers.set("content-type", "application/json");
-	if (request.method !== "GET") headers.set("idempotency-key", request.idempotencyKey ?? randomKey());
-	if (request.ifMatch !== void 0) headers.set("if-match", request.ifMatch);
+	if (request.method !== "GET") setHeader(headers, "idempotency-key", request.idempotencyKey ?? randomKey());
+	if (request.ifMatch !== void 0) setHeader(headers, "if-match", request.ifMatch);
 	for (const [name, value] of [...Object.entries(defaultHeaders), ...Object.entries(request.headers ?? {})]) if (value === void 0) headers.delete(name);
-	else headers.set(name, value);
+	else setHeader(headers, name, value);
 	return headers;
+}
+/** The error of the platform would show the value, which may be a key. */
+function setHeader(headers, name, value) {
+	try {
+		headers.set(name, value);
+	} catch {
+		throw new ErrandError(`${name === "authorization" ? "The API key" : `The header ${name}`} has characters that cannot be sent.`);
+	}
 }
 /** A browser names itself, and another name would make it ask a server of another origin first. */
 const USER_AGENT = userAgentOf(globalThis);
@@ -782,7 +790,7 @@ var ApiClient = class {
 	}
 };
 function keyOf({ apiKey = variable("ERRAND_API_KEY") }) {
-	if (apiKey === void 0 || apiKey === "") throw new ErrandError("An API key is missing. Pass `apiKey`, or set the variable ERRAND_API_KEY.");
+	if (apiKey === void 0 || apiKey?.trim() === "") throw new ErrandError("An API key is missing. Pass `apiKey`, or set the variable ERRAND_API_KEY.");
 	return apiKey ?? void 0;
 }
 /** Other clients of this API expect the path as a part of the address. Both forms are accepted. */

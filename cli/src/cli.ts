@@ -84,10 +84,7 @@ export class Cli {
       return new CliError(error.message, address);
     }
     if (error instanceof APIConnectionError) {
-      const remedy = /certificate/i.test(error.message)
-        ? "Name the file with the certificate of your authority in the variable NODE_EXTRA_CA_CERTS."
-        : address;
-      return new CliError(error.message, remedy);
+      return new CliError(error.message, remedyOf(error.message, process.env) ?? address);
     }
     return error;
   }
@@ -125,6 +122,17 @@ export class Cli {
       return response;
     };
   }
+}
+
+/** What a network may need that lets programs out only through a proxy, or that reads their traffic. */
+function remedyOf(message: string, env: NodeJS.ProcessEnv): string | undefined {
+  if (/certificate/i.test(message)) {
+    return "Name the file with the certificate of your authority in the variable NODE_EXTRA_CA_CERTS.";
+  }
+  const proxy = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"].find((name) => env[name]);
+  return proxy === undefined || env.NODE_USE_ENV_PROXY
+    ? undefined
+    : `${proxy} is used only with NODE_USE_ENV_PROXY=1. Set that if the server is behind the proxy.`;
 }
 
 /** Adds the options that every command has. */

@@ -50,6 +50,25 @@ describe("signing in", () => {
     expect(await output(["config", "contexts"], { env })).toBe(`second\t\t${service.url}\n`);
   });
 
+  test("a key that cannot be sent is not shown", async () => {
+    const { code, stderr } = await errand(["whoami"], { env: { ERRAND_API_KEY: "secret\nkey" } });
+
+    expect([code, stderr]).toEqual([1, "errand: The API key has characters that cannot be sent.\n"]);
+  });
+
+  test("a server that cannot be reached without the proxy names the variable that is missing", async () => {
+    const env = {
+      ERRAND_URL: "http://127.0.0.1:9",
+      ERRAND_API_KEY: "any",
+      https_proxy: "http://127.0.0.1:9",
+    };
+    const unused = await errand(["whoami"], { env });
+    const used = await errand(["whoami"], { env: { ...env, NODE_USE_ENV_PROXY: "1" } });
+
+    expect(unused.stderr).toContain("→ https_proxy is used only with NODE_USE_ENV_PROXY=1.");
+    expect(used.stderr).toContain("→ Check the address http://127.0.0.1:9");
+  });
+
   test("the address of a server may end with a slash or the path of the API", async () => {
     const env = { ERRAND_CONFIG_DIR: join(folder, "config-of-addresses"), ERRAND_API_KEY: "" };
     await output(["login", "--with-token", "--url", `${service.url}/api/v1/`], {

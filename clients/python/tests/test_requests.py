@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
@@ -190,6 +191,17 @@ def test_a_key_and_a_valid_address_are_needed(monkeypatch: pytest.MonkeyPatch) -
         Errand(base_url="errand", api_key="x")
     with pytest.raises(ErrandError, match="An id must be a text"):
         Errand(api_key="x").runs.retrieve("..")
+
+
+def test_a_header_that_cannot_be_sent_is_an_error_that_does_not_show_its_value(client: Errand) -> None:
+    with pytest.raises(ErrandError, match=r"^The API key has characters that cannot be sent.$") as caught:
+        Errand(api_key="secret\nkey").whoami()
+    with pytest.raises(ErrandError, match=r"^The header x-proxy-token has characters that cannot be sent.$"):
+        Errand(default_headers={"X-Proxy-Token": "secret Ω"}).whoami()
+
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+    # Files of keys end with a line break.
+    assert Errand(api_key=f"{os.environ['ERRAND_API_KEY']}\n").whoami() == client.whoami()
 
 
 def test_ids_are_one_segment_of_a_path(client: Errand) -> None:

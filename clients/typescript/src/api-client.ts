@@ -159,7 +159,7 @@ export class ApiClient {
 }
 
 function keyOf({ apiKey = variable("ERRAND_API_KEY") }: ClientOptions): string | undefined {
-  if (apiKey === undefined || apiKey === "") {
+  if (apiKey === undefined || apiKey?.trim() === "") {
     throw new ErrandError("An API key is missing. Pass `apiKey`, or set the variable ERRAND_API_KEY.");
   }
   return apiKey ?? undefined;

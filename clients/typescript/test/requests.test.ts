@@ -405,8 +405,22 @@ describe("requests", () => {
     expect(proxy.seen[0]?.path).toBe("/api/v1/agent/whoami");
   });
 
+  test("a header that cannot be sent is an error that does not show its value", async () => {
+    const { client } = clientWithPauses({ apiKey: "secret\nkey" });
+    const { client: other } = clientWithPauses({ defaultHeaders: { "x-proxy-token": "secret Ω" } });
+
+    const errors = await Promise.all([client.whoami(), other.whoami()].map((call) => call.catch(String)));
+
+    expect(errors).toEqual([
+      "ErrandError: The API key has characters that cannot be sent.",
+      "ErrandError: The header x-proxy-token has characters that cannot be sent.",
+    ]);
+    // Files of keys end with a line break.
+    await expect(clientWithPauses({ apiKey: `${harness.key}\n` }).client.whoami()).resolves.toBeDefined();
+  });
+
   test("a client without a key is refused, and null sends none", async () => {
-    expect(() => new Errand({ baseUrl: proxy.url, apiKey: "" })).toThrow(/ERRAND_API_KEY/);
+    expect(() => new Errand({ baseUrl: proxy.url, apiKey: " \n" })).toThrow(/ERRAND_API_KEY/);
 
     const { client } = clientWithPauses({ apiKey: null });
     await expect(client.whoami()).rejects.toBeInstanceOf(AuthenticationError);

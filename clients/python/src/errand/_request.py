@@ -110,7 +110,7 @@ def settings_from(
     default_query: Mapping[str, object] | None,
 ) -> Settings:
     key = os.environ.get("ERRAND_API_KEY") if isinstance(api_key, Omit) else api_key
-    if (key is None and isinstance(api_key, Omit)) or key == "":
+    if (key is None and isinstance(api_key, Omit)) or (key is not None and key.strip() == ""):
         raise ErrandError("An API key is missing. Pass `api_key`, or set the variable ERRAND_API_KEY.")
     return Settings(
         base_url=with_api_path(base_url or os.environ.get("ERRAND_URL") or DEFAULT_URL),
@@ -196,7 +196,16 @@ def _headers(settings: Settings, method: Method, options: RequestOptions) -> Map
         headers["if-match"] = options["if_match"]
     for more in (settings.default_headers, options.get("extra_headers", {})):
         headers.update({name.lower(): value for name, value in more.items()})
-    return {name: value for name, value in headers.items() if value is not None}
+    return {name: _header_value(name, value) for name, value in headers.items() if value is not None}
+
+
+def _header_value(name: str, value: str) -> str:
+    """Files of keys end with a line break. The error of httpx would show the value, which may be a key."""
+    stripped = value.strip()
+    if not (stripped.isascii() and stripped.isprintable()):
+        what = "The API key" if name == "authorization" else f"The header {name}"
+        raise ErrandError(f"{what} has characters that cannot be sent.")
+    return stripped
 
 
 def require_known(options: Mapping[str, object], known: frozenset[str]) -> None:

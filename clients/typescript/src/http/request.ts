@@ -130,25 +130,35 @@ export function headersOf(request: ApiRequest, { apiKey, defaultHeaders }: Heade
     headers.set("user-agent", USER_AGENT);
   }
   if (apiKey !== undefined) {
-    headers.set("authorization", `Bearer ${apiKey}`);
+    setHeader(headers, "authorization", `Bearer ${apiKey}`);
   }
   if (request.body !== undefined) {
     headers.set("content-type", "application/json");
   }
   if (request.method !== "GET") {
-    headers.set("idempotency-key", request.idempotencyKey ?? randomKey());
+    setHeader(headers, "idempotency-key", request.idempotencyKey ?? randomKey());
   }
   if (request.ifMatch !== undefined) {
-    headers.set("if-match", request.ifMatch);
+    setHeader(headers, "if-match", request.ifMatch);
   }
   for (const [name, value] of [...Object.entries(defaultHeaders), ...Object.entries(request.headers ?? {})]) {
     if (value === undefined) {
       headers.delete(name);
     } else {
-      headers.set(name, value);
+      setHeader(headers, name, value);
     }
   }
   return headers;
+}
+
+/** The error of the platform would show the value, which may be a key. */
+function setHeader(headers: Headers, name: string, value: string): void {
+  try {
+    headers.set(name, value);
+  } catch {
+    const what = name === "authorization" ? "The API key" : `The header ${name}`;
+    throw new ErrandError(`${what} has characters that cannot be sent.`);
+  }
 }
 
 /** A browser names itself, and another name would make it ask a server of another origin first. */
