@@ -9,6 +9,7 @@ export const SKILL_FOLDERS = [
   ".codex",
   ".cursor",
   ".gemini",
+  ".qwen",
   ".copilot",
   ".factory",
   ".github",
