@@ -25,7 +25,8 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
     gitServer = await GitHttpServer.start(repositories.root);
     harness = await startBrowserHarness({ ERRAND_GIT_URL: gitServer.url });
     const { run_id } = await harness.api("/runs", {
-      prompt: "write list.txt only this\nwrite new.txt hello\nsay done",
+      prompt:
+        "write list.txt only this\nwrite new.txt hello\nshell head -c 5000 /dev/zero > zero.bin\nsay done",
       config: { repository: "acme/widgets" },
     });
     runId = String(run_id);
@@ -107,6 +108,29 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
     const file = page.getByRole("region", { name: "new.txt" });
     expect(await file.getByLabel("Viewed").isChecked()).toBe(true);
     expect(await file.locator(".diff").count()).toBe(0);
+  });
+
+  test("how many files are viewed is said, in each tab of the browser", async () => {
+    const page = await open();
+    const other = await page.context().newPage();
+    await openChanges(other);
+    await page.getByText("0 of 3 viewed").waitFor();
+
+    await page.getByRole("region", { name: "new.txt" }).getByLabel("Viewed").check();
+
+    await page.getByText("1 of 3 viewed").waitFor();
+    await other.getByText("1 of 3 viewed").waitFor();
+    expect(await other.getByRole("region", { name: "new.txt" }).getByLabel("Viewed").isChecked()).toBe(true);
+  });
+
+  test("a binary file has its size in place of counted lines", async () => {
+    const page = await open();
+    const file = page.getByRole("region", { name: "zero.bin" });
+
+    await file.getByText("A binary file of 5 kB.").waitFor();
+
+    expect(await file.locator(".counts").allTextContents()).toEqual(["5 kB"]);
+    expect(await page.locator(".changed-files a", { hasText: "zero.bin" }).textContent()).toContain("5 kB");
   });
 
   test("a guest of a share link sees the changes and gets the files of the run, without signing in", async () => {

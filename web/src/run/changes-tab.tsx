@@ -3,7 +3,7 @@ import type { RepositoryChanges } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { memo, useCallback, useEffect, useMemo, useState } from "react";
 import { copy } from "../parts/copy.ts";
-import { plural } from "../parts/format.ts";
+import { bytes, count, plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { useKeyInAddress, useReleased } from "./address.ts";
@@ -12,6 +12,7 @@ import { Counts, DiffView } from "./diff-view.tsx";
 import { numberOf, safeUrl } from "./names.ts";
 import { PathName } from "./path-name.tsx";
 import { sumOf } from "./run-aside.tsx";
+import { type BinarySizes, binarySizes } from "./text/binary-patch.ts";
 import { countsOf, type FileDiff, parsePatch } from "./text/diff.ts";
 
 /** Files that people do not write: they start folded. */
@@ -98,6 +99,7 @@ function Repository({
     staleTime: Infinity,
   });
   const files = useMemo(() => parsePatch(patch.data ?? ""), [patch.data]);
+  const { view, viewed } = useViewed(runId, repository, files);
   useLinkedFile(files);
   const [filter, setFilter] = useState("");
   const url = safeUrl(changes.pull_request);
@@ -140,6 +142,11 @@ function Repository({
             {base.slice(0, 7)}
             {head !== null && `…${head.slice(0, 7)}`}
           </span>
+          {files.length > 1 && (
+            <span className="muted xs">
+              {count(viewed.size)} of {count(files.length)} viewed
+            </span>
+          )}
           <span className="end row wrap">
             {onLayout && <LayoutChoice isSplit={isSplit} onChange={onLayout} />}
             <button type="button" className="btn" onClick={() => copy(patch.data, "Patch")}>
@@ -157,7 +164,8 @@ function Repository({
           <File
             key={file.path}
             file={file}
-            runId={runId}
+            isViewed={viewed.has(file)}
+            onView={view}
             repository={repository}
             isSplit={isSplit}
             isOpenFirst={!isLong && !GENERATED.test(file.path)}
@@ -220,7 +228,7 @@ function FileList({
               <Icon name="file" />
               <PathName path={file.path.slice(folder === "" ? 0 : folder.length + 1)} />
               <span className="end">
-                <Counts {...countsOf(file.hunks)} />
+                <Size file={file} />
               </span>
             </a>
           ))}
@@ -241,20 +249,57 @@ const STATUS: Readonly<Record<FileDiff["status"], string>> = {
   renamed: "renamed",
 };
 
+/** The changed lines of a file, or how large a binary file is now. */
+function Size({ file }: { readonly file: FileDiff }) {
+  const sizes = useBinarySizes(file);
+  if (!file.isBinary) {
+    return <Counts {...countsOf(file.hunks)} />;
+  }
+  return <span className="counts muted">{sizes === undefined ? "binary" : bytes(sizes.after)}</span>;
+}
+
+function useBinarySizes(file: FileDiff): BinarySizes | undefined {
+  const [sizes, setSizes] = useState<BinarySizes>();
+  useEffect(() => {
+    let isCurrent = true;
+    void binarySizes(file.binary).then((found) => isCurrent && setSizes(found));
+    return () => {
+      isCurrent = false;
+    };
+  }, [file]);
+  return sizes;
+}
+
+function BinaryNote({ file }: { readonly file: FileDiff }) {
+  const sizes = useBinarySizes(file);
+  if (sizes === undefined) {
+    return "A binary file.";
+  }
+  const { after, before } = sizes;
+  const texts = {
+    added: `A binary file of ${bytes(after)}.`,
+    deleted: `A binary file of ${bytes(before)} was deleted.`,
+    modified: `A binary file of ${bytes(after)}. It was ${bytes(before)} before.`,
+    renamed: `A binary file of ${bytes(after)}. It was ${bytes(before)} before.`,
+  };
+  return texts[file.status];
+}
+
 const File = memo(function File({
   file,
-  runId,
+  isViewed,
+  onView,
   repository,
   isSplit,
   isOpenFirst,
 }: {
   readonly file: FileDiff;
-  readonly runId: string;
+  readonly isViewed: boolean;
+  readonly onView: (file: FileDiff, is: boolean) => void;
   readonly repository: string;
   readonly isSplit: boolean;
   readonly isOpenFirst: boolean;
 }) {
-  const [isViewed, setViewed] = useViewed(runId, repository, file);
   const [isOpen, setOpen] = useState(isOpenFirst && !isViewed);
   const { hunks, isBinary, oldPath, path, status } = file;
   const folder = path.slice(0, path.lastIndexOf("/") + 1);
@@ -289,13 +334,13 @@ const File = memo(function File({
             )}
           </span>
         )}
-        <Counts {...countsOf(hunks)} />
+        <Size file={file} />
         <label className="check end">
           <input
             type="checkbox"
             checked={isViewed}
             onChange={({ target }) => {
-              setViewed(target.checked);
+              onView(file, target.checked);
               setOpen(!target.checked);
             }}
           />
@@ -305,7 +350,7 @@ const File = memo(function File({
       {isOpen &&
         (isBinary || hunks.length === 0 ? (
           <p className="diff-note">
-            {isBinary ? "A binary file." : "Only the name or the mode has changed."}
+            {isBinary ? <BinaryNote file={file} /> : "Only the name or the mode has changed."}
           </p>
         ) : (
           <DiffView path={path} hunks={hunks} isSplit={isSplit} />

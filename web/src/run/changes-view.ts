@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { type FileDiff, fingerprintOf } from "./text/diff.ts";
 
@@ -30,30 +30,65 @@ function followWidth(onChange: () => void): () => void {
   return () => query.removeEventListener("change", onChange);
 }
 
+/** For each run, the files that were viewed, with the fingerprint of the change that was shown. */
 type ViewedFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** Whether the user has viewed this change of a file. Another change of the file, by a later turn, is not viewed. */
+const NOTHING: ViewedFiles[string] = {};
+const followers = new Set<() => void>();
+let known: { readonly text: string | null; readonly files: ViewedFiles } = { text: null, files: {} };
+
+/**
+ * The files whose present change the user has viewed, and a function that changes it. Another change of a file, by a later
+ * turn, is not viewed. All tabs of the browser show the same.
+ */
 export function useViewed(
   runId: string,
   repository: string,
-  file: FileDiff,
-): [boolean, (is: boolean) => void] {
-  const name = `${repository} ${file.path}`;
-  const [isViewed, setViewed] = useState(() => readViewed()[runId]?.[name] === fingerprintOf(file));
-  const change = (is: boolean) => {
-    const { [runId]: ofRun = {}, ...others } = readViewed();
-    const { [name]: _, ...rest } = ofRun;
-    const kept = Object.entries(others).slice(1 - RUNS_MAX);
-    const now = is ? { ...rest, [name]: fingerprintOf(file) } : rest;
-    localStorage.setItem(VIEWED, JSON.stringify({ ...Object.fromEntries(kept), [runId]: now }));
-    setViewed(is);
-  };
-  return [isViewed, change];
+  files: readonly FileDiff[],
+): { readonly viewed: ReadonlySet<FileDiff>; readonly view: (file: FileDiff, is: boolean) => void } {
+  const ofRun = useSyncExternalStore(followViewed, () => readViewed()[runId] ?? NOTHING);
+  const prints = useMemo(() => new Map(files.map((file) => [file, fingerprintOf(file)])), [files]);
+  const viewed = useMemo(
+    () => new Set(files.filter((file) => ofRun[`${repository} ${file.path}`] === prints.get(file))),
+    [files, ofRun, prints, repository],
+  );
+  const view = useCallback(
+    (file: FileDiff, is: boolean) => {
+      const name = `${repository} ${file.path}`;
+      const { [runId]: { [name]: _, ...rest } = NOTHING, ...others } = readViewed();
+      const kept = Object.entries(others).slice(1 - RUNS_MAX);
+      const now = is ? { ...rest, [name]: fingerprintOf(file) } : rest;
+      localStorage.setItem(VIEWED, JSON.stringify({ ...Object.fromEntries(kept), [runId]: now }));
+      for (const follower of followers) {
+        follower();
+      }
+    },
+    [runId, repository],
+  );
+  return { viewed, view };
 }
 
+function followViewed(onChange: () => void): () => void {
+  followers.add(onChange);
+  window.addEventListener("storage", onChange);
+  return () => {
+    followers.delete(onChange);
+    window.removeEventListener("storage", onChange);
+  };
+}
+
+/** The same object as long as the stored text is the same. */
 function readViewed(): ViewedFiles {
+  const text = localStorage.getItem(VIEWED);
+  if (text !== known.text) {
+    known = { text, files: parseViewed(text ?? "{}") };
+  }
+  return known.files;
+}
+
+function parseViewed(text: string): ViewedFiles {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(VIEWED) ?? "{}");
+    const stored: unknown = JSON.parse(text);
     return typeof stored === "object" && stored !== null ? (stored as ViewedFiles) : {};
   } catch {
     // Another page of this address may have written it.

@@ -26,6 +26,8 @@ export interface FileDiff {
   readonly oldPath: string | undefined;
   readonly status: "added" | "modified" | "deleted" | "renamed";
   readonly isBinary: boolean;
+  /** The lines of git's binary patch, which holds both sides of a binary file. */
+  readonly binary: readonly string[];
   readonly hunks: readonly Hunk[];
 }
 
@@ -106,12 +108,12 @@ export function sideBySide(lines: readonly DiffLine[]): readonly SplitRow[] {
 }
 
 /** A short text that differs when the change differs (FNV-1a). It recognizes a change; it protects nothing. */
-export function fingerprintOf({ hunks, oldPath = "", status }: FileDiff): string {
+export function fingerprintOf({ binary, hunks, oldPath = "", status }: FileDiff): string {
   const lines = hunks.flatMap((hunk) =>
     hunk.lines.map(({ newLine, sign, text }) => `${newLine}${sign}${text}`),
   );
   let hash = 0x811c9dc5;
-  for (const letter of [status, oldPath, ...lines].join("\n")) {
+  for (const letter of [status, oldPath, ...lines, ...binary].join("\n")) {
     hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193) >>> 0;
   }
   return `${lines.length}.${hash.toString(36)}`;
@@ -137,6 +139,7 @@ function parseFile(part: string): FileDiff {
   const [renamedFrom, renamedTo] = [value("rename from "), value("rename to ")];
   const isNew = head.some((line) => line.startsWith("new file mode"));
   const isDeleted = head.some((line) => line.startsWith("deleted file mode"));
+  const binary = head.indexOf("GIT binary patch");
   return {
     path:
       renamedTo === undefined
@@ -144,7 +147,8 @@ function parseFile(part: string): FileDiff {
         : pathOf(renamedTo),
     oldPath: renamedFrom === undefined ? undefined : pathOf(renamedFrom),
     status: isNew ? "added" : isDeleted ? "deleted" : renamedFrom === undefined ? "modified" : "renamed",
-    isBinary: head.some((line) => line.startsWith("Binary files ") || line === "GIT binary patch"),
+    isBinary: binary !== -1 || head.some((line) => line.startsWith("Binary files ")),
+    binary: binary === -1 ? [] : head.slice(binary + 1),
     hunks: firstHunk === -1 ? [] : parseHunks(lines.slice(firstHunk)),
   };
 }
