@@ -69,50 +69,7 @@ const COLUMNS: readonly Column<RunItem>[] = [
 
 export function addRunsCommands(program: Command): void {
   const runs = program.command("runs").summary("list, show, share and delete runs");
-  const list = runs
-    .command("list")
-    .alias("ls")
-    .description("Lists runs, the last created first.")
-    .option("-s, --state <state>", "only runs in this state, for example failed (repeatable)", collect)
-    .option("--mine", "only runs that you created")
-    .option("--repo <owner/name>", "only runs on this repository")
-    .option("--source <source>", "only runs from there: api, cli, slack, github_webhook, scheduled_agent …")
-    .option("--name <name>", "only runs with this name of their configuration")
-    .option("--since <duration>", "only runs created within this time, for example 2d")
-    .option("-q, --query <text>", "only runs with these words in title, prompt or skill")
-    .addOption(new Option("-L, --limit <count>", "at most so many runs").default(30).argParser(parseCount))
-    .option("--env <environment>", "only runs in this environment: its name or uid")
-    .option("--no-env", "only runs in no environment")
-    .option("--creator <uid>", "only runs that this person created")
-    .option("--schedule <id>", "only runs of this schedule")
-    .option("--ancestor <run>", "only runs below this one")
-    .option("--skill <skill>", "only runs of this skill: owner/repo:path")
-    .option("--model <id>", "only runs with this model in their configuration")
-    .option("--artifact-type <type>", "only runs with such a result: pull-request, plan, file or screenshot")
-    .addOption(new Option("--execution-location <location>").hideHelp())
-    .option("--created-after <time>", "only runs created after this time, as in RFC 3339")
-    .option("--created-before <time>", "only runs created before this time")
-    .option("--updated-after <time>", "only runs changed after this time")
-    .addOption(
-      new Option(
-        "--sort-by <member>",
-        "the order: created-at, which is the default, updated-at, title or agent",
-      ),
-    )
-    .addOption(new Option("--sort-order <order>", "desc, which is the default, or asc"))
-    .option("--watch", "repeat the list every two seconds");
-  handle(setMembers(list, MEMBERS.RunItem), async (cli, options: ListOptions) => {
-    if (options.watch !== true || !cli.output.isTerminal) {
-      cli.output.table(await listRuns(cli, options), COLUMNS, "No runs.");
-      return;
-    }
-    for (;;) {
-      const rows = await listRuns(cli, options);
-      cli.output.write(CLEAR);
-      cli.output.table(rows, COLUMNS, "No runs.");
-      await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
-    }
-  });
+  addListCommand(runs);
 
   const get = runs
     .command("get")
@@ -200,6 +157,56 @@ export function addRunsCommands(program: Command): void {
     const after = fromNow === true ? (await client.runs.storedEvents(run_id, { tail: 1 })).next_after : 0;
     await watchRun(cli, run_id, { after, types: true });
   });
+}
+
+function addListCommand(runs: Command): void {
+  const list = runs.command("list").alias("ls").description("Lists runs, the last created first.");
+  addFilters(list);
+  list
+    .addOption(new Option("-L, --limit <count>", "at most so many runs").default(30).argParser(parseCount))
+    .addOption(
+      new Option(
+        "--sort-by <member>",
+        "the order: created-at, which is the default, updated-at, title or agent",
+      ),
+    )
+    .addOption(new Option("--sort-order <order>", "desc, which is the default, or asc"))
+    .option("--watch", "repeat the list every two seconds");
+  handle(setMembers(list, MEMBERS.RunItem), async (cli, options: ListOptions) => {
+    if (options.watch !== true || !cli.output.isTerminal) {
+      cli.output.table(await listRuns(cli, options), COLUMNS, "No runs.");
+      return;
+    }
+    for (;;) {
+      const rows = await listRuns(cli, options);
+      cli.output.write(CLEAR);
+      cli.output.table(rows, COLUMNS, "No runs.");
+      await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+    }
+  });
+}
+
+function addFilters(list: Command): void {
+  list
+    .option("-s, --state <state>", "only runs in this state, for example failed (repeatable)", collect)
+    .option("--mine", "only runs that you created")
+    .option("--repo <owner/name>", "only runs on this repository")
+    .option("--source <source>", "only runs from there: api, cli, slack, github_webhook, scheduled_agent …")
+    .option("--name <name>", "only runs with this name of their configuration")
+    .option("--since <duration>", "only runs created within this time, for example 2d")
+    .option("-q, --query <text>", "only runs with these words in title, prompt or skill")
+    .option("--env <environment>", "only runs in this environment: its name or uid")
+    .option("--no-env", "only runs in no environment")
+    .option("--creator <uid>", "only runs that this person created")
+    .option("--schedule <id>", "only runs of this schedule")
+    .option("--ancestor <run>", "only runs below this one")
+    .option("--skill <skill>", "only runs of this skill: owner/repo:path")
+    .option("--model <id>", "only runs with this model in their configuration")
+    .option("--artifact-type <type>", "only runs with such a result: pull-request, plan, file or screenshot")
+    .addOption(new Option("--execution-location <location>").hideHelp())
+    .option("--created-after <time>", "only runs created after this time, as in RFC 3339")
+    .option("--created-before <time>", "only runs created before this time")
+    .option("--updated-after <time>", "only runs changed after this time");
 }
 
 /** Shows all about a run that a person asks first. */
