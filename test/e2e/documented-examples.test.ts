@@ -74,7 +74,7 @@ const SCRIPTS: Readonly<Record<string, readonly RunExample[]>> = {
       prints: /^"?https:\/\/mcp\.sentry\.dev\/mcp"?$/m,
     },
     { begins: "errand api POST /agent/schedules", prints: /0 3 \* \* 1-5/ },
-    { begins: "errand skills list", prints: /^/ },
+    { begins: "errand skills list", prints: /release-notes\tocto[\s\S]*ERRAND-REPORT\.md/ },
     { begins: "errand api POST /agent/routing-rules", prints: /Website team[\s\S]*Website team/ },
     { begins: "errand api POST /agent/policies", prints: /require_approval[\s\S]*Night runs need approval/ },
     { begins: "RUN=$(errand runs get @last", prints: /https?:\/\/.*\/sessions\// },
@@ -145,6 +145,7 @@ const NOT_HERE: readonly (readonly [page: string, language: string, begins: stri
     "# .github/errand.yml",
     "needs a repository on GitHub; test/unit/adapters/github/errand-file.test.ts parses it",
   ],
+  ["docs/guides/recipes.md", "markdown", "---", "the next example uses it: the Git host of this file has it"],
   [
     "docs/guides/slack.md",
     "yaml",
@@ -183,6 +184,12 @@ beforeAll(async () => {
   folder = await makeFolder();
   cli = await InstalledCli.create();
   gitHost = await GitHost.start("octocat/Hello-World");
+  const [skill] = (await blocksOf("docs/guides/recipes.md")).filter(
+    ({ language }) => language === "markdown",
+  );
+  await gitHost.repositories.commit("octocat/Hello-World", {
+    ".agents/skills/release-notes/SKILL.md": skill?.text ?? "",
+  });
   receiver = await startWebhookReceiver();
   service = await startService(join(folder, ".errand"), {
     ...gitHost.environment,
