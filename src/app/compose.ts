@@ -88,6 +88,8 @@ export interface AppDeps {
   readonly database: Database;
   /** Separate connections for blobs, which are large, so that short statements do not wait for them. */
   readonly blobDatabase: Database;
+  /** Separate connections for reports, which read many rows, so that short statements do not wait for them. */
+  readonly reportDatabase: Database;
   readonly blobs: BlobStore;
   readonly pubsub: PostgresPubSub;
   readonly queue: PgBossQueue;
@@ -124,9 +126,12 @@ export interface AppDeps {
 /** For the queue's own supervision and its jobs. */
 const QUEUE_CONNECTIONS = 4;
 const BLOB_LINK = { maxConnections: 2, statementMs: 60_000 } as const;
+/** A report of a year over millions of runs takes seconds. */
+const REPORT_LINK = { maxConnections: 2, statementMs: 30_000 } as const;
 const PUBSUB_CONNECTIONS = 1;
 /** The connections that a process opens in addition to `ERRAND_DATABASE_CONNECTIONS`. */
-export const CONNECTIONS_BESIDES = QUEUE_CONNECTIONS + BLOB_LINK.maxConnections + PUBSUB_CONNECTIONS;
+export const CONNECTIONS_BESIDES =
+  QUEUE_CONNECTIONS + BLOB_LINK.maxConnections + REPORT_LINK.maxConnections + PUBSUB_CONNECTIONS;
 
 /** Creates all objects of the application, together with the `compose-*.ts` files. Nothing is started here. */
 export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
@@ -153,6 +158,7 @@ type Stores = Pick<
   | "disk"
   | "pubsub"
   | "queue"
+  | "reportDatabase"
   | "storage"
 > &
   Pick<AppDeps, "formerHashers" | "hashKey" | "secrets">;
@@ -164,6 +170,7 @@ async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
   const clock = systemClock;
   const database = new Database({ url, maxConnections: config.databaseConnections, log });
   const blobDatabase = new Database({ url, ...BLOB_LINK, log });
+  const reportDatabase = new Database({ url, ...REPORT_LINK, log });
   const pubsub = new PostgresPubSub({ url, log });
   const disk = await diskOf(config);
   const link = { url, maxConnections: QUEUE_CONNECTIONS, pubsub, log };
@@ -181,7 +188,8 @@ async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
     pubsub,
     queue: new PgBossQueue({ ...link, ...hostOf(config), ...disk }),
     ...disk,
-    storage: createPrismaStorage({ database, pubsub, clock, jobInsert: JOB_INSERT }),
+    reportDatabase,
+    storage: createPrismaStorage({ database, reportDatabase, pubsub, clock, jobInsert: JOB_INSERT }),
     secrets,
     hashKey,
     formerHashers,

@@ -112,6 +112,7 @@ async function start(prepared: Prepared, undo: AsyncDisposableStack, look: () =>
   const deps = await compose(bootstrap);
   undo.defer(() => deps.database.close());
   undo.defer(() => deps.blobDatabase.close());
+  undo.defer(() => deps.reportDatabase.close());
   undo.defer(() => deps.pubsub.stop());
   await deps.pubsub.start();
   // The server stops before the queue, so that no new work arrives while work is handed back.

@@ -138,7 +138,7 @@ const ownVariableDocs = {
   ERRAND_DATABASE_CONNECTIONS: {
     group: "Database",
     default: "10",
-    description: "Database connections for requests and runs. Each process opens 7 more connections.",
+    description: "Database connections for requests and runs. Each process opens 9 more connections.",
   },
   ERRAND_TRUST_PROXY: {
     group: "TLS and proxy",

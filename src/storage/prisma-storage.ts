@@ -64,7 +64,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     skillHistory: createSkillHistory(deps.database),
     webhooks: createWebhookStorage(deps),
     workers: new PrismaWorkerStore(deps.database),
-    reports: new PrismaRunReports(deps.database),
+    reports: new PrismaRunReports(deps.database, deps.reportDatabase),
     dueSchedules: new PrismaDueSchedules(deps),
     inboxList: new PrismaInboxList(deps.database),
     noticeLog: new PrismaNoticeLog(deps),

@@ -1,6 +1,7 @@
 import type { RunId } from "../core/basics/ids.ts";
 import type { Viewer } from "../core/model/people/principal.ts";
 import type { RunSource } from "../core/model/runs/sources.ts";
+import { isEnded, RUN_STATES } from "../core/model/runs/states.ts";
 import type { UsageGroup, UsageQuery, UsageRow } from "../core/model/usage/usage.ts";
 import type { LastRuns, RunReports } from "../core/ports/stores/run-query.ts";
 import type { Statements } from "./database.ts";
@@ -17,9 +18,11 @@ interface LastRow {
 
 export class PrismaRunReports implements RunReports {
   readonly #database: Statements;
+  readonly #reportDatabase: Statements;
 
-  constructor(database: Statements) {
+  constructor(database: Statements, reportDatabase = database) {
     this.#database = database;
+    this.#reportDatabase = reportDatabase;
   }
 
   async lastRuns(viewer: Viewer, environmentIds: readonly string[]): Promise<ReadonlyMap<string, LastRuns>> {
@@ -38,7 +41,7 @@ export class PrismaRunReports implements RunReports {
   }
 
   async usage(query: UsageQuery): Promise<readonly UsageRow[]> {
-    const rows = await this.#database.query((client) =>
+    const rows = await this.#reportDatabase.query((client) =>
       client.$queryRaw<(Nullable<UsageRow> & { readonly source?: RunSource | null })[]>(usageSql(query)),
     );
     return rows.map((row) => withoutNulls<UsageRow>(row));
@@ -59,44 +62,61 @@ function lastRunsSql(viewer: Viewer, environmentIds: readonly string[]): Prisma.
       ORDER BY created_at DESC, id DESC LIMIT 1) AS begun ON true`;
 }
 
-const GROUP_SQL: Readonly<Record<UsageGroup, { readonly column: Prisma.Sql; readonly name: Prisma.Sql }>> = {
-  day: {
-    column: Prisma.sql`to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
-    name: Prisma.sql`"day"`,
-  },
-  source: { column: Prisma.sql`source`, name: Prisma.sql`"source"` },
-  creator: { column: Prisma.sql`creator_id::text`, name: Prisma.sql`"creatorId"` },
-  environment: { column: Prisma.sql`environment_id`, name: Prisma.sql`"environmentId"` },
-  repository: { column: Prisma.sql`lower(config ->> 'repository')`, name: Prisma.sql`"repository"` },
-  agent: { column: Prisma.sql`agent`, name: Prisma.sql`"agent"` },
-  model: {
-    column: Prisma.sql`coalesce(config #>> '{harness,model_id}', model_id)`,
-    name: Prisma.sql`"model"`,
-  },
+const { join, sql } = Prisma;
+
+interface GroupSql {
+  /** Over the columns of `run_usage`. */
+  readonly value: Prisma.Sql;
+  /** The value as text, if it is none. */
+  readonly text?: Prisma.Sql;
+  readonly name: Prisma.Sql;
+}
+
+const DAY = sql`(created_at AT TIME ZONE 'UTC')::date`;
+const GROUP_SQL: Readonly<Record<UsageGroup, GroupSql>> = {
+  day: { value: DAY, text: sql`to_char(${DAY}, 'YYYY-MM-DD')`, name: sql`"day"` },
+  source: { value: sql`source`, name: sql`"source"` },
+  creator: { value: sql`creator_id`, text: sql`creator_id::text`, name: sql`"creatorId"` },
+  environment: { value: sql`environment_id`, name: sql`"environmentId"` },
+  repository: { value: sql`repository`, name: sql`"repository"` },
+  agent: { value: sql`agent`, name: sql`"agent"` },
+  model: { value: sql`model`, name: sql`"model"` },
 };
 
-const SECONDS_TO_RESULT = Prisma.sql`extract(epoch FROM ended_at - created_at)::float8`;
+const OPEN_STATES = RUN_STATES.filter((state) => !isEnded(state));
+
+/** Open runs, which are few, in the columns of `run_usage`, which has the others. */
+const OPEN_RUNS = sql`
+  SELECT id, team_id, created_at, creator_id, team_owned, state, source, agent, lower(config ->> 'repository') AS repository,
+    coalesce(config #>> '{harness,model_id}', model_id) AS model, environment_id,
+    greatest((extract(epoch FROM clock_timestamp() - started_at) * 1000)::bigint, 0) AS run_ms, NULL::bigint AS result_ms,
+    total_tokens, cost_usd
+  FROM runs WHERE state IN (${join(OPEN_STATES)}) AND prepares_only IS NOT TRUE`;
+const ENDED_RUNS = sql`
+  SELECT run_id AS id, team_id, created_at, creator_id, team_owned, state, source, agent, repository,
+    model, environment_id, run_ms, result_ms, total_tokens, cost_usd
+  FROM run_usage WHERE true`;
 
 export function usageSql({ viewer, from, until, groups, limit }: UsageQuery): Prisma.Sql {
-  const columns = groups.map((group) => Prisma.sql`${GROUP_SQL[group].column} AS ${GROUP_SQL[group].name},`);
-  const places = groups.map((_group, index) => Prisma.raw(String(index + 1)));
-  const grouped = Prisma.sql`GROUP BY ${Prisma.join(places)} ORDER BY ${Prisma.join(places)}`;
-  return Prisma.sql`
-    SELECT ${Prisma.join(columns, " ")}
+  const columns = groups.map((group) => {
+    const { name, text, value } = GROUP_SQL[group];
+    return sql`${text ?? value} AS ${name},`;
+  });
+  const values = join(groups.map((group) => GROUP_SQL[group].value));
+  const places = Prisma.raw(groups.map((_group, index) => index + 1).join(", "));
+  const counts = sql`AND created_at >= ${from} AND created_at < ${until} AND ${visibleTo(viewer)}`;
+  return sql`
+    SELECT ${join(columns, " ")}
       count(*)::int AS runs,
       count(*) FILTER (WHERE state = 'SUCCEEDED')::int AS succeeded,
       count(*) FILTER (WHERE state IN ('FAILED', 'ERROR'))::int AS failed,
       (count(*) FILTER (WHERE state = 'SUCCEEDED'))::float8
         / nullif(count(*) FILTER (WHERE state IN ('SUCCEEDED', 'FAILED', 'ERROR')), 0) AS "successRate",
-      percentile_cont(0.5) WITHIN GROUP (ORDER BY ${SECONDS_TO_RESULT})
-        FILTER (WHERE state = 'SUCCEEDED') AS "medianSecondsToResult",
-      percentile_cont(0.95) WITHIN GROUP (ORDER BY ${SECONDS_TO_RESULT})
-        FILTER (WHERE state = 'SUCCEEDED') AS "p95SecondsToResult",
-      coalesce(sum(greatest(extract(epoch FROM coalesce(ended_at, clock_timestamp()) - started_at), 0)), 0)::float8
-        AS "runSeconds",
-      coalesce(sum(total_tokens), 0)::float8 AS "totalTokens",
+      percentile_cont(0.5) WITHIN GROUP (ORDER BY result_ms::float8) / 1000 AS "medianSecondsToResult",
+      percentile_cont(0.95) WITHIN GROUP (ORDER BY result_ms::float8) / 1000 AS "p95SecondsToResult",
+      sum(run_ms)::float8 / 1000 AS "runSeconds",
+      sum(total_tokens)::float8 AS "totalTokens",
       coalesce(sum(cost_usd), 0)::float8 AS "costUsd"
-    FROM runs
-    WHERE created_at >= ${from} AND created_at < ${until} AND prepares_only IS NOT TRUE AND ${visibleTo(viewer)}
-    ${grouped} LIMIT ${limit}`;
+    FROM (${ENDED_RUNS} ${counts} UNION ALL ${OPEN_RUNS} ${counts}) AS counted
+    GROUP BY ${values} ORDER BY ${places} LIMIT ${limit}`;
 }

@@ -23,6 +23,8 @@ export interface JobInsert {
 
 export interface StoreDeps {
   readonly database: Statements;
+  /** For reports, which may take longer than other statements. Absent: `database`. */
+  readonly reportDatabase?: Statements;
   readonly pubsub: PubSub;
   readonly clock: Clock;
   readonly jobInsert: JobInsert;

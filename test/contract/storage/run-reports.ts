@@ -123,6 +123,20 @@ export function describeRunReports(harness: () => StorageHarness): void {
       }
     });
 
+    test("a run that has not ended counts the time since its start", async () => {
+      const teamId = await aTeam(harness());
+      const viewer = { ...aPrincipal({ teamId }), administrator: true };
+      await harness().storage.people.put(viewer);
+      const minuteAgo = new Date((await harness().storage.now()).getTime() - 60_000);
+      const base = { teamId, creatorId: viewer.id, createdAt: FROM };
+      await addRun(harness(), base, { state: "INPROGRESS", startedAt: minuteAgo });
+
+      const [row] = await usage(harness(), viewer, ["day"]);
+
+      expect(row?.runSeconds).toBeGreaterThanOrEqual(60);
+      expect(row?.runSeconds).toBeLessThan(600);
+    });
+
     test("a report for a member counts only visible runs", async () => {
       const rows = await usage(harness(), fixture.bob, ["day"]);
 

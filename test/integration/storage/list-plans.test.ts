@@ -204,20 +204,24 @@ describe("a list", () => {
     },
   );
 
-  test.each(USAGE_GROUPS)("usage of a week by %s reads only the runs of that week", async (group) => {
-    const [from, until] = [new Date(Date.now() - 7 * 86_400_000), new Date()];
-    const { text, values } = usageSql({
-      viewer: queryOf({}).viewer,
-      from,
-      until,
-      groups: [group],
-      limit: 100,
-    });
+  test.each(USAGE_GROUPS)(
+    "usage of a week by %s reads only the ended runs of that week, and open runs",
+    async (group) => {
+      const [from, until] = [new Date(Date.now() - 7 * 86_400_000), new Date()];
+      const { text, values } = usageSql({
+        viewer: queryOf({}).viewer,
+        from,
+        until,
+        groups: [group],
+        limit: 100,
+      });
 
-    const { rows } = await client.query(`EXPLAIN ${text}`, [...values]);
+      const { rows } = await client.query(`EXPLAIN ${text}`, [...values]);
 
-    const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
-    expect(plan).toContain("runs_team_id_created_at_id_idx");
-    expect(plan).not.toContain("Seq Scan");
-  });
+      const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+      expect(plan).toContain("run_usage_team_id_created_at_idx");
+      expect(plan).toMatch(/runs_(by_state|team_id_created_at_id)_idx/);
+      expect(plan).not.toContain("Seq Scan");
+    },
+  );
 });

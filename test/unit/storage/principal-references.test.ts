@@ -11,6 +11,7 @@ const UNMOVED: Readonly<Record<string, string>> = {
   "secrets.owner_id": "The value is bound to its owner, so `moveSecrets` seals it anew.",
   "idempotent_responses.principal_id": "A response with a secret is bound to its owner: `moveAnswers`.",
   "idempotent_responses.body": "A repeated request gets the same response.",
+  "run_usage.creator_id": "Triggers on `runs` keep it.",
   "run_events.body": "The log says who did what then.",
   "audit_entries.actor": "Entries never change.",
   "audit_entries.before": "Entries never change.",
