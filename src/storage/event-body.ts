@@ -42,6 +42,7 @@ const REQUIRED: { readonly [Kind in RunEventKind]: MembersOf<BodyOf<Kind>> } = {
   "followup.edited": { followUpId: "string", message: "string", editedBy: "string" },
   "followup.withdrawn": { followUpId: "string", withdrawnBy: "string" },
   "followup.steered": { followUpId: "string" },
+  "followup.queued": { followUpId: "string" },
   "permission.requested": { request: "object" },
   "permission.answered": { permissionId: "string", optionId: "any" },
   "approval.requested": { policyId: "string", reason: "string" },

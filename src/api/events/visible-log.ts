@@ -68,6 +68,7 @@ const VISIBLE_TO_GUESTS: { readonly [Kind in RunEventKind]: (body: Body<Kind>) =
   "followup.edited": ({ kind, followUpId, message }) => ({ kind, followUpId, message, editedBy: HIDDEN }),
   "followup.withdrawn": ({ kind, followUpId }) => ({ kind, followUpId, withdrawnBy: HIDDEN }),
   "followup.steered": whole,
+  "followup.queued": whole,
   "permission.requested": whole,
   "permission.answered": whole,
   "approval.requested": ({ kind, followUpId }) => ({

@@ -269,6 +269,10 @@ export const RUN_EVENT_KINDS: Kinds = {
     says: "The agent received a follow-up during its turn.",
     members: { followup_id: text("The follow-up's id.") },
   },
+  "followup.queued": {
+    says: "The agent takes nothing during this turn, so a follow-up with the delivery `steer` waits for the next one.",
+    members: { followup_id: text("The follow-up's id.") },
+  },
   "permission.requested": {
     says: "The agent asks for permission, and the run waits for the answer.",
     members: { request: Question },

@@ -273,7 +273,8 @@ export const RunFollowupResponse = z
     outcome: z
       .enum(FOLLOW_UP_OUTCOMES)
       .describe(
-        "`live_session`: the running turn gets it, or it answered the question of a running agent. `queued_prompt`: " +
+        "`live_session`: the running turn gets it, or it answered the question of a running agent. If the agent takes " +
+          "nothing within its turn, the event `followup.queued` follows. `queued_prompt`: " +
           "the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and " +
           "continues. `queue_pending`: it waits for the next turn, an answer or an approval.",
       ),

@@ -1280,7 +1280,7 @@ class RunFollowupResponse(Model):
         | str
     )
     """
-    `live_session`: the running turn gets it, or it answered the question of a running agent. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
+    `live_session`: the running turn gets it, or it answered the question of a running agent. If the agent takes nothing within its turn, the event `followup.queued` follows. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
     """
     followup_id: str | None = None
     """
@@ -1307,7 +1307,7 @@ class ConversationFollowupResponse(Model):
         | str
     )
     """
-    `live_session`: the running turn gets it, or it answered the question of a running agent. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
+    `live_session`: the running turn gets it, or it answered the question of a running agent. If the agent takes nothing within its turn, the event `followup.queued` follows. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
     """
     followup_id: str | None = None
     """
@@ -2736,6 +2736,38 @@ class FollowupSteeredEvent(Model):
     The value of `after` that continues behind this event. Present only in the log of all runs.
     """
     kind: Literal["followup.steered"]
+    followup_id: str
+    """
+    The follow-up's id.
+    """
+
+
+class FollowupQueuedEvent(Model):
+    """
+    The agent takes nothing during this turn, so a follow-up with the delivery `steer` waits for the next one.
+    """
+
+    seq: int
+    """
+    1, 2, 3 …, without gaps.
+    """
+    turn: int
+    """
+    The turn of the event. 0 before the first turn.
+    """
+    at: datetime
+    """
+    When the event was committed.
+    """
+    run_id: str | None = None
+    """
+    The run of the event. Present only in the log of all runs.
+    """
+    cursor: str | None = None
+    """
+    The value of `after` that continues behind this event. Present only in the log of all runs.
+    """
+    kind: Literal["followup.queued"]
     followup_id: str
     """
     The follow-up's id.
@@ -7871,6 +7903,7 @@ RunEvent = TypeAliasType(
     | FollowupEditedEvent
     | FollowupWithdrawnEvent
     | FollowupSteeredEvent
+    | FollowupQueuedEvent
     | PermissionRequestedEvent
     | PermissionAnsweredEvent
     | ApprovalRequestedEvent

@@ -1206,7 +1206,7 @@ export type RunFollowupRequest = {
  */
 export type RunFollowupResponse = {
     /**
-     * `live_session`: the running turn gets it, or it answered the question of a running agent. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
+     * `live_session`: the running turn gets it, or it answered the question of a running agent. If the agent takes nothing within its turn, the event `followup.queued` follows. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
      */
     outcome: 'live_session' | 'queued_prompt' | 'handoff_execution' | 'queue_pending';
     /**
@@ -1229,7 +1229,7 @@ export type RunFollowupResponse = {
  */
 export type ConversationFollowupResponse = {
     /**
-     * `live_session`: the running turn gets it, or it answered the question of a running agent. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
+     * `live_session`: the running turn gets it, or it answered the question of a running agent. If the agent takes nothing within its turn, the event `followup.queued` follows. `queued_prompt`: the run has not started; its first turn gets it with the prompt. `handoff_execution`: the run had ended and continues. `queue_pending`: it waits for the next turn, an answer or an approval.
      */
     outcome: 'live_session' | 'queued_prompt' | 'handoff_execution' | 'queue_pending';
     /**
@@ -2746,6 +2746,37 @@ export type FollowupSteeredEvent = {
 };
 
 /**
+ * The agent takes nothing during this turn, so a follow-up with the delivery `steer` waits for the next one.
+ */
+export type FollowupQueuedEvent = {
+    /**
+     * 1, 2, 3 …, without gaps.
+     */
+    seq: number;
+    /**
+     * The turn of the event. 0 before the first turn.
+     */
+    turn: number;
+    /**
+     * When the event was committed.
+     */
+    at: string;
+    /**
+     * The run of the event. Present only in the log of all runs.
+     */
+    run_id?: string;
+    /**
+     * The value of `after` that continues behind this event. Present only in the log of all runs.
+     */
+    cursor?: string;
+    kind: 'followup.queued';
+    /**
+     * The follow-up's id.
+     */
+    followup_id: string;
+};
+
+/**
  * The question. `GET /agent/runs/{runId}` also contains it while the run waits.
  */
 export type PermissionRequestedEventRequest = {
@@ -3537,7 +3568,7 @@ export type UnknownRunEvent = {
 /**
  * An event in the log of a run. `kind` names what happened; further members depend on the kind. New kinds may be added: clients should ignore those that they do not know.
  */
-export type RunEvent = RunCreatedEvent | RunStateEvent | RunUpdatedEvent | AttemptStartedEvent | AttemptEndedEvent | WorkspaceStepEvent | WorkspaceReadyEvent | WorkspaceStoredEvent | WorkspaceNotStoredEvent | ChangesNotKeptEvent | AgentStartedEvent | TurnStartedEvent | TurnEndedEvent | TurnRatedEvent | FollowupReceivedEvent | FollowupEditedEvent | FollowupWithdrawnEvent | FollowupSteeredEvent | PermissionRequestedEvent | PermissionAnsweredEvent | ApprovalRequestedEvent | ApprovalDecidedEvent | NoticeDeadEvent | ThreadBoundEvent | ArtifactAddedEvent | ArtifactLeftOutEvent | AgentMessageEvent | AgentThoughtEvent | AgentToolCallEvent | AgentPlanEvent | AgentUsageEvent | AgentTitleEvent | AgentNoticeEvent | AgentPermissionGrantedEvent | AgentOtherEvent;
+export type RunEvent = RunCreatedEvent | RunStateEvent | RunUpdatedEvent | AttemptStartedEvent | AttemptEndedEvent | WorkspaceStepEvent | WorkspaceReadyEvent | WorkspaceStoredEvent | WorkspaceNotStoredEvent | ChangesNotKeptEvent | AgentStartedEvent | TurnStartedEvent | TurnEndedEvent | TurnRatedEvent | FollowupReceivedEvent | FollowupEditedEvent | FollowupWithdrawnEvent | FollowupSteeredEvent | FollowupQueuedEvent | PermissionRequestedEvent | PermissionAnsweredEvent | ApprovalRequestedEvent | ApprovalDecidedEvent | NoticeDeadEvent | ThreadBoundEvent | ArtifactAddedEvent | ArtifactLeftOutEvent | AgentMessageEvent | AgentThoughtEvent | AgentToolCallEvent | AgentPlanEvent | AgentUsageEvent | AgentTitleEvent | AgentNoticeEvent | AgentPermissionGrantedEvent | AgentOtherEvent;
 
 /**
  * A page of a run's log.

@@ -87,6 +87,8 @@ export type RunEventBody =
   | { readonly kind: "followup.withdrawn"; readonly followUpId: string; readonly withdrawnBy: string }
   /** The agent received the follow-up during its turn. */
   | { readonly kind: "followup.steered"; readonly followUpId: string }
+  /** The agent takes nothing during this turn, so a follow-up that was sent to steer it waits for the next turn. */
+  | { readonly kind: "followup.queued"; readonly followUpId: string }
   | { readonly kind: "permission.requested"; readonly request: PermissionRequest }
   | { readonly kind: "permission.answered"; readonly permissionId: string; readonly optionId: string | null }
   /** A policy requires approval, or the inputs of an open approval have changed: then the id is the same. */

@@ -141,6 +141,7 @@ export class RunSteps {
       case "workspace.step":
         step.act(`${this.#run.id}:${seq}`, this.#asAction(body), at);
         break;
+      case "followup.queued":
       case "run.updated":
       case "artifact.left_out":
       case "attempt.started":

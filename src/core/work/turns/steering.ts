@@ -36,13 +36,15 @@ export function forThisAgent(
 
 /**
  * Gives follow-ups to the running turn. The agent receives a follow-up first, and then the turn takes it. If the
- * worker is lost in between, the turn gives it again, so no follow-up is skipped. Once the agent has refused one, all
- * later ones wait for the next turn.
+ * worker is lost in between, the turn gives it again, so no follow-up is skipped. Once the agent has refused one, it and
+ * all later ones wait for the next turn, and the log says so.
  */
 export class Steering {
   readonly #deps: SteeringDeps;
   #turn: RunningTurn | undefined;
   #offered: readonly FollowUp[] = [];
+  /** Follow-ups of which the log says that they wait. */
+  readonly #queued = new Set<string>();
 
   constructor(deps: SteeringDeps) {
     this.#deps = deps;
@@ -76,14 +78,35 @@ export class Steering {
   }
 
   async #giveAll(turn: RunningTurn): Promise<void> {
-    for (let next = await this.#next(); next !== undefined; next = await this.#next()) {
-      if (this.#turn === turn && (await this.#give(turn.session, next))) {
-        continue;
+    for (let next = await this.#next(turn); next !== undefined; next = await this.#next(turn)) {
+      if (turn.hasRefused !== true && this.#turn === turn) {
+        turn.hasRefused = !(await this.#give(turn.session, next));
       }
-      if (this.#turn === turn) {
-        this.#turn = undefined;
+      if (this.#turn !== turn || (turn.hasRefused === true && !(await this.#sayQueued()))) {
+        return;
       }
-      return;
+    }
+  }
+
+  /** Says of all follow-ups that they wait. False: there is nothing new to say. */
+  async #sayQueued(): Promise<boolean> {
+    const { lease, log, run, taken } = this.#deps;
+    try {
+      const { value } = await lease.write((edit) => {
+        const waiting = edit.run.turnOpen ? steerable(edit.aggregate.waiting) : [];
+        const ids = waiting.map(({ id }) => id).filter((id) => !taken.has(id) && !this.#queued.has(id));
+        for (const followUpId of ids) {
+          edit.record({ kind: "followup.queued", followUpId });
+        }
+        return ids;
+      });
+      for (const id of value) {
+        this.#queued.add(id);
+      }
+      return value.length > 0;
+    } catch (error) {
+      log.warn("agent.steer.failed", { runId: run.id, error });
+      return false;
     }
   }
 
@@ -91,9 +114,9 @@ export class Steering {
    * The offer may be older than a change of the follow-up, which may need approval now. While a turn is open, an
    * offered follow-up cannot be changed, so what is read here holds until the agent has it.
    */
-  async #next(): Promise<FollowUp | undefined> {
+  async #next({ hasRefused }: RunningTurn): Promise<FollowUp | undefined> {
     const { lease, log, run, taken } = this.#deps;
-    const isNew = ({ id }: FollowUp) => !taken.has(id);
+    const isNew = ({ id }: FollowUp) => !taken.has(id) && !(hasRefused === true && this.#queued.has(id));
     try {
       while (this.#offered.some(isNew)) {
         const offered = this.#offered;
@@ -132,6 +155,8 @@ export function steerable(waiting: readonly FollowUp[]): readonly FollowUp[] {
 
 interface RunningTurn {
   readonly session: AgentSession;
+  /** The agent takes nothing more during this turn. */
+  hasRefused?: boolean;
   /** Set while the turn is given follow-ups. */
   giving?: Promise<void> | undefined;
 }

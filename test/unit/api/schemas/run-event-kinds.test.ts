@@ -43,6 +43,7 @@ const EVENTS: { readonly [Kind in RunEventKind]: Omit<Extract<RunEventBody, { ki
   "followup.edited": { followUpId: "f", message: "n", editedBy: "a" },
   "followup.withdrawn": { followUpId: "f", withdrawnBy: "a" },
   "followup.steered": { followUpId: "f" },
+  "followup.queued": { followUpId: "f" },
   "permission.requested": {
     request: {
       permissionId: "p",

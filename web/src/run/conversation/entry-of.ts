@@ -91,6 +91,7 @@ const READ: { readonly [Kind in RunEvent["kind"]]: Read<Kind> } = {
   }),
   "followup.withdrawn": (event) => followUp(event, event.followup_id, "withdrawn"),
   "followup.steered": (event) => followUp(event, event.followup_id, "steered"),
+  "followup.queued": (event) => ({ ...followUp(event, event.followup_id, "held"), delivery: "queue" }),
   "permission.requested": (event) => {
     const { permission_id: id, tool_call_id: callId, title, options, ...facts } = event.request;
     return {

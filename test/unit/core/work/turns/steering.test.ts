@@ -56,6 +56,23 @@ describe("a steering follow-up", () => {
     expect(await kindsOf(id)).not.toContain("followup.steered");
   });
 
+  test("the log says of each steering follow-up of a turn that takes none that it waits for the next one", async () => {
+    harness.agents.takesSteering = false;
+    const id = await aRunInItsTurn();
+
+    await harness.followUp(id, "one", "steer");
+    await harness.followUp(id, "two", "steer");
+    await harness.followUp(id, "three");
+
+    const bodies = (await harness.events(id)).map(({ body }) => body);
+    const received = bodies.flatMap((body) => (body.kind === "followup.received" ? body.followUpId : []));
+    const queued = bodies.flatMap((body) => (body.kind === "followup.queued" ? body.followUpId : []));
+    expect(queued).toEqual(received.slice(0, 2));
+    end();
+    await quiet();
+    expect((await kindsOf(id)).filter((kind) => kind === "followup.queued")).toHaveLength(2);
+  });
+
   test("a steering follow-up overtakes waiting ones and keeps the order among steering ones", async () => {
     const id = await aRunInItsTurn();
 
