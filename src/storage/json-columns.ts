@@ -304,6 +304,7 @@ export const ENVIRONMENT_CONFIG: z.ZodType<EnvironmentConfig> = z.looseObject({
   network: z.enum(NETWORK_ACCESSES),
   pullRequest: z.exactOptional(z.enum(PULL_REQUEST_SETTINGS)),
   secretNames: z.exactOptional(texts),
+  debugMinutes: z.exactOptional(z.number()),
 } satisfies MembersOf<EnvironmentConfig>);
 
 const someTexts = z.exactOptional(texts);

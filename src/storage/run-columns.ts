@@ -129,6 +129,7 @@ const PROGRESS: Columns<RunProgress> = {
   checkpointGaps: { type: "text" },
   permission: { type: "jsonb", schema: PENDING_PERMISSION },
   pause: { type: "jsonb", schema: PAUSE },
+  debugUntil: { type: "timestamptz" },
   approval: { type: "jsonb", schema: APPROVAL },
   executes: { type: "jsonb", schema: EXECUTED_CONFIG },
   waitingFollowUp: { type: "jsonb", schema: WAITING_FOLLOW_UP },

@@ -30,10 +30,12 @@ const BEAT = `
 /** A worker may have reported nothing about its disk. */
 const TAKES_RUNS = Prisma.raw("(disk_use ->> 'takesRuns')::boolean IS DISTINCT FROM false");
 /**
- * A run that waits for a person has given its slot back. A run whose lease has expired keeps it until the run is recovered:
+ * A run that waits for a person, or that failed and waits for a follow-up, has given its slot back. A run whose lease has expired keeps it until the run is recovered:
  * after an outage of the database the leases of live workers have expired as well, and their agents still work.
  */
-export const HAS_SLOT = Prisma.raw("lease_expires_at IS NOT NULL AND state <> 'BLOCKED'");
+export const HAS_SLOT = Prisma.raw(
+  "lease_expires_at IS NOT NULL AND state <> 'BLOCKED' AND debug_until IS NULL",
+);
 const REMOVE = `
   DELETE FROM workers WHERE id = $1 AND last_seen_at <= clock_timestamp() - $2::int * interval '1 millisecond'`;
 const DELETE_GONE =

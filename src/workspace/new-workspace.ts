@@ -15,6 +15,7 @@ import { removeTree } from "./file-trees.ts";
 import { writeInputFiles, writeSkillFiles } from "./input-files.ts";
 import { LARGE_FILES } from "./large-files.ts";
 import { environmentKey } from "./prepared-environments.ts";
+import { foldersFor } from "./repository-folders.ts";
 import type { RunDirectory } from "./run-directory.ts";
 import { findSetupScripts, type PlannedCommand, setUp } from "./setup.ts";
 import type { Step, Steps } from "./steps.ts";
@@ -22,6 +23,8 @@ import { hasSubmodules, SUBMODULES } from "./submodules.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 import { type ClonedRepository, setupOf, type WorkspaceRecord } from "./workspace-record.ts";
 
+/** Unlike any setup, so that a run that continues from these files repeats it. */
+const FAILED_SETUP = "failed";
 /** A host that does not answer delays a run no longer for a repository that nobody named. */
 const GUESS_MS = 30_000;
 
@@ -49,6 +52,7 @@ export class NewWorkspace {
   readonly #parts: { readonly part: ClonePart; readonly repository: ClonedRepository }[] = [];
   readonly #lacks: string[] = [];
   #unread: UnreadRepository | undefined;
+  #setupError: AppError | undefined;
 
   constructor(options: NewWorkspaceOptions) {
     this.#options = options;
@@ -62,6 +66,11 @@ export class NewWorkspace {
   /** What the clones lack, in sentences for people and for the agent. */
   get lacks(): readonly string[] {
     return this.#lacks;
+  }
+
+  /** Why the setup failed, if the workspace is kept nevertheless. */
+  get setupError(): AppError | undefined {
+    return this.#setupError;
   }
 
   /** Fills the run directory. `before`: it already contains the files of another run, described by this record. */
@@ -87,7 +96,10 @@ export class NewWorkspace {
     const key = mayHaveCommands ? this.#key() : undefined;
     const reused = key === undefined ? undefined : await this.#reuse(key);
     const record = reused ?? (await this.#build(undefined, key));
-    await this.#noteBase(record);
+    // Nothing can be made again by a setup that fails.
+    if (this.#setupError === undefined) {
+      await this.#noteBase(record);
+    }
     return record;
   }
 
@@ -217,7 +229,7 @@ export class NewWorkspace {
   }
 
   async #build(before: WorkspaceRecord | undefined, key: string | undefined): Promise<WorkspaceRecord> {
-    const { deps, preparation, run, steps } = this.#options;
+    const { deps, preparation, run } = this.#options;
     const cloned: ClonedRepository[] = [];
     for (const each of this.#planned) {
       const repository = each.isGuessed ? await this.#cloneGuessed(each) : await this.#clone(each);
@@ -235,14 +247,31 @@ export class NewWorkspace {
       return record;
     }
     if (commands.length > 0) {
-      await setUp(deps, preparation, await run.workspaceOf(record, deps.sandbox), steps, commands);
+      await this.#setUp(record, commands);
     }
-    const ready = { ...record, repositories: await this.#noteGiven(record) };
+    const repositoriesNow = await this.#noteGiven(record);
+    if (this.#setupError !== undefined) {
+      return { ...record, setup: FAILED_SETUP, repositories: repositoriesNow };
+    }
+    const ready = { ...record, repositories: repositoriesNow };
     const isWhole = cloned.length === this.#planned.length && this.#lacks.length === 0;
     if (key !== undefined && commands.length > 0 && isWhole) {
       await deps.prepared.keep(run.path, key, ready, this.#givenPlaces());
     }
     return ready;
+  }
+
+  async #setUp(record: WorkspaceRecord, commands: readonly PlannedCommand[]): Promise<void> {
+    const { deps, preparation, run, steps } = this.#options;
+    try {
+      await setUp(deps, preparation, await run.workspaceOf(record, deps.sandbox), steps, commands);
+    } catch (error) {
+      const isKept = preparation.keepsFailedSetup === true && !preparation.signal.aborted;
+      if (!isKept || !(error instanceof AppError)) {
+        throw error;
+      }
+      this.#setupError = error;
+    }
   }
 
   async #runWorkspace(record: WorkspaceRecord): Promise<RunWorkspace> {
@@ -359,25 +388,4 @@ function withoutDuplicates(repositories: readonly PlannedRepository[]): readonly
 function endWith(step: Step, text: string): void {
   step.say(text);
   step.end("completed");
-}
-
-/** The other folders of a workspace, and the name that git reserves. */
-const TAKEN = [".git", ".skills", "artifacts", "attachments"];
-const PLAIN = /^[\w.-]+$/;
-
-/** The folder of each repository: its name, preceded by the owner if the name is taken. */
-function foldersFor(repositories: readonly RepositoryName[]): readonly string[] {
-  const names = repositories.map(({ name }) => name.toLowerCase());
-  return repositories.map(({ name, owner }, index) => {
-    if (![owner, name].every(isPlain)) {
-      throw new AppError("environment_setup_failed", `${owner}/${name} is not the name of a repository.`);
-    }
-    const own = name.toLowerCase();
-    const isAlone = names.every((other, at) => at === index || other !== own);
-    return isAlone && !TAKEN.includes(own) ? name : `${owner}-${name}`;
-  });
-}
-
-function isPlain(name: string): boolean {
-  return PLAIN.test(name) && name !== "." && name !== "..";
 }

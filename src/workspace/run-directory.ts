@@ -101,8 +101,15 @@ export class RunDirectory {
     await rename(`${marker}.new`, marker);
   }
 
-  /** Replaces the content by what `fill` puts into the empty directory. If it throws, the directory is empty. */
-  async build(checkpoints: readonly string[], fill: () => Promise<WorkspaceRecord>): Promise<void> {
+  /**
+   * Replaces the content by what `fill` puts into the empty directory. If it throws, the directory is empty. One that is
+   * not complete gets no marker.
+   */
+  async build(
+    checkpoints: readonly string[],
+    fill: () => Promise<WorkspaceRecord>,
+    isComplete = () => true,
+  ): Promise<void> {
     await this.clear();
     try {
       const record = await fill();
@@ -110,7 +117,9 @@ export class RunDirectory {
         await chmod(join(this.path, folder), PRIVATE);
       }
       await writeRecord(this.path, record);
-      await this.writeCheckpoints(checkpoints);
+      if (isComplete()) {
+        await this.writeCheckpoints(checkpoints);
+      }
     } catch (error) {
       await removeTree(this.path);
       throw error;

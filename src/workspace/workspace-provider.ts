@@ -21,6 +21,7 @@ import {
   type StoredArchives,
 } from "./checkpoint.ts";
 import { diskSizeOf } from "./disk.ts";
+import { removeTree } from "./file-trees.ts";
 import { addInputFiles } from "./input-files.ts";
 import { NewWorkspace } from "./new-workspace.ts";
 import { PreparedEnvironments, type PreparedLimits } from "./prepared-environments.ts";
@@ -60,6 +61,10 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
   const deps = { ...options, maxBytes, prepared: new PreparedEnvironments(dataDir, log, options.prepared) };
   return {
     prepare: (preparation) => prepare(deps, preparation),
+    endFailedSetup(runId, isUsed) {
+      const run = new RunDirectory(dataDir, runId);
+      return isUsed ? run.writeCheckpoints([NONE]) : removeTree(run.path);
+    },
     addFiles: (runId, files) => addInputFiles(new RunDirectory(dataDir, runId).directory, files),
     collect: (runId, known) =>
       collectArtifacts(new RunDirectory(dataDir, runId).directory, options.blobs, known),
@@ -105,7 +110,7 @@ async function continueHere({ sandbox }: WorkspaceDeps, run: RunDirectory): Prom
   return {};
 }
 
-type Lacks = Pick<PreparedWorkspace, "gone" | "lacks" | "unread">;
+type Lacks = Pick<PreparedWorkspace, "gone" | "lacks" | "setupError" | "unread">;
 
 async function build(deps: WorkspaceDeps, preparation: Preparation, run: RunDirectory): Promise<Lacks> {
   const { stored, report } = preparation;
@@ -128,11 +133,13 @@ async function build(deps: WorkspaceDeps, preparation: Preparation, run: RunDire
   const { stored: before } = initialContents;
   const found = before === undefined ? undefined : await findArchives(deps, before);
   const first = new NewWorkspace({ deps, preparation, initialContents, run, steps });
-  await run.build([NONE], async () => {
+  const fill = async () => {
     restored = found === undefined ? undefined : await restore(found);
     return first.make(restored?.record);
-  });
-  return { gone: restored?.gone, lacks: first.lacks, unread: first.unread };
+  };
+  await run.build([NONE], fill, () => first.setupError === undefined);
+  const { lacks, setupError, unread } = first;
+  return { gone: restored?.gone, lacks, unread, ...defined({ setupError }) };
 }
 
 interface FoundArchives {

@@ -118,24 +118,30 @@ describe("the public client creates, polls, steers and cancels", () => {
 });
 
 describe("the public client continues a failed run", () => {
-  test("its files are there without a time of retention, which is named as ignored", async () => {
+  test("an environment keeps it for some minutes; in the configuration of a run they are named as ignored", async () => {
     const minutes = { failure_session_retention_minutes: 30 };
-    const config = { name: "debugged", ...minutes };
-    const made = await client.post("/agent/environments", { body: { config } }).asResponse();
+    const body = { config: { name: "debugged", ...minutes } };
+    const made = await client.post("/agent/environments", { body }).asResponse();
+    const { uid } = (await made.json()) as { uid: string };
+    const config = { environment_id: uid, ...minutes };
     const created = await client.agent.run({ prompt: "write kept.txt evidence; fail 401", config });
-    const failed = await untilEnded(created.run_id);
+    const failed = await untilFailed(created.run_id);
 
     await client.post(`/agent/runs/${created.run_id}/followups`, { body: { message: "read kept.txt" } });
     const continued: RunItem & Answered = await untilEnded(created.run_id);
 
-    expect(made.headers.get("errand-ignored")).toBe("config.failure_session_retention_minutes");
+    expect(made.headers.get("errand-ignored")).toBeNull();
     expect(created).toMatchObject({ ignored: ["config.failure_session_retention_minutes"] });
-    expect(failed).toMatchObject({ state: "FAILED", is_sandbox_running: false });
-    expect(failed.status_message).not.toHaveProperty("session_debug_until");
+    expect(failed).toMatchObject({
+      state: "FAILED",
+      is_sandbox_running: true,
+      status_message: { session_debug_until: expect.any(String) },
+    });
     expect(continued).toMatchObject({
       state: "SUCCEEDED",
       result: { text: expect.stringContaining("evidence") },
     });
+    expect(continued.status_message ?? {}).not.toHaveProperty("session_debug_until");
   });
 });
 
@@ -464,6 +470,15 @@ async function addPlan(runId: string): Promise<void> {
     return edit.done();
   });
   await pool.close();
+}
+
+/** Its agent may still live. */
+function untilFailed(runId: string): Promise<RunItem> {
+  const find = async () => {
+    const item = await client.agent.runs.retrieve(runId);
+    return item.state === "FAILED" ? item : undefined;
+  };
+  return waitFor(find, { what: `the failure of ${runId}`, timeoutMs: 30_000 });
 }
 
 async function untilEnded(runId: string): Promise<RunItem> {

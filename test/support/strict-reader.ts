@@ -212,6 +212,7 @@ const StatusMessage = object({
   retryable: maybe(flag),
   reason: maybe(text),
   remedy: maybe(text),
+  session_debug_until: maybe(time),
 });
 
 const Approval = object({
@@ -269,6 +270,7 @@ const RunItem = object({
   submitted_prompt: maybe(text),
   run_time: maybe(z.iso.duration()),
   status_message: maybe(StatusMessage),
+  debug_agent_available: maybe(z.literal(true)),
   trigger_url: maybe(text),
   session_id: maybe(uuid),
   session_link: maybe(z.url()),

@@ -25,7 +25,7 @@ export const MEMBERS = {
   RunAgentResponse: ["run_id", "task_id", "state", "at_capacity", "waiting_for", "share_url", "ignored"],
   RunChanges: ["turn", "repositories"],
   RunFollowupResponse: ["outcome", "followup_id", "state", "answered", "question_open"],
-  RunItem: ["run_id", "task_id", "root_run_id", "title", "prompt", "state", "created_at", "updated_at", "is_sandbox_running", "source", "creator", "executor", "agent", "started_at", "finished_at", "submitted_prompt", "run_time", "status_message", "trigger_url", "session_id", "session_link", "conversation_id", "agent_config", "agent_skill", "artifacts", "pull_request_status", "schedule", "approval", "permission", "waiting_for", "result", "outcome", "warnings", "parent_run_id", "metadata", "request_usage", "scope", "execution_location", "provenance"],
+  RunItem: ["run_id", "task_id", "root_run_id", "title", "prompt", "state", "created_at", "updated_at", "is_sandbox_running", "source", "creator", "executor", "agent", "started_at", "finished_at", "submitted_prompt", "run_time", "status_message", "debug_agent_available", "trigger_url", "session_id", "session_link", "conversation_id", "agent_config", "agent_skill", "artifacts", "pull_request_status", "schedule", "approval", "permission", "waiting_for", "result", "outcome", "warnings", "parent_run_id", "metadata", "request_usage", "scope", "execution_location", "provenance"],
   RunStateResponse: ["state"],
   ScheduledAgentItem: ["id", "name", "cron_schedule", "enabled", "prompt", "mode", "agent_uid", "created_at", "updated_at", "agent_config", "metadata", "environment", "created_by", "updated_by", "history", "last_spawn_error", "scope"],
   Secret: ["name", "scope", "created_at", "updated_at"],

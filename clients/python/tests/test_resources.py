@@ -269,6 +269,22 @@ def test_policies_and_routing_rules_are_created_read_changed_evaluated_and_delet
     client.routing_rules.delete(rule.id)
 
 
+def test_a_failed_run_says_until_when_it_is_kept_and_that_an_agent_can_look_into_its_setup(client: Errand) -> None:
+    environment = client.environments.create(
+        config={"name": "broken", "setup_commands": ["exit 3"], "failure_session_retention_minutes": 1}
+    )
+    created = client.runs.create(prompt="say hi", config={"environment_id": environment.uid})
+
+    failed = client.runs.wait_for_completion(created.run_id)
+
+    assert environment.config.failure_session_retention_minutes == 1
+    assert failed.debug_agent_available is True
+    assert failed.status_message is not None
+    assert failed.status_message.session_debug_until is not None
+    client.runs.cancel(created.run_id)
+    client.environments.delete(environment.uid)
+
+
 def test_webhooks_are_created_tested_changed_and_deleted_and_their_messages_are_verified(
     client: Errand, receiver: Receiver
 ) -> None:

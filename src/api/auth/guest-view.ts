@@ -58,6 +58,7 @@ const VISIBLE_TO_GUESTS = {
   finished_at: whole,
   submitted_prompt: whole,
   run_time: whole,
+  debug_agent_available: whole,
   status_message: (status) => statusForGuest(status, status.error_code),
   trigger_url: whole,
   session_id: whole,

@@ -45,6 +45,7 @@ const IMAGE_LENGTH = 500;
 const REPOSITORIES_MAX = 100;
 const COMMANDS_MAX = 100;
 const COMMAND_LENGTH = 4_096;
+const DEBUG_MINUTES_MAX = 60;
 
 /** The names that repository hosts allow, without `.` and `..`. Generated clients in Go and Python know no look-ahead. */
 const RepositoryWord = z
@@ -101,6 +102,15 @@ export const EnvironmentConfigSchema = z
       "The only secrets of the team that its runs get, and no personal ones, if neither a request nor a named agent " +
         "says it. Absent or empty: all of them.",
     ),
+    failure_session_retention_minutes: z
+      .int()
+      .min(1)
+      .max(DEBUG_MINUTES_MAX)
+      .optional()
+      .describe(
+        "How long a run that FAILED keeps its agent and workspace, so that a follow-up can look into the failure there. " +
+          "Its secrets stay in use for that time. Absent: its processes end at once.",
+      ),
   })
   .meta({
     id: "EnvironmentConfig",
@@ -190,6 +200,7 @@ export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentCon
     network = "none",
     pull_request: pullRequest,
     secrets = [],
+    failure_session_retention_minutes: debugMinutes,
   } = json;
   return {
     name,
@@ -197,18 +208,27 @@ export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentCon
     repositories: github_repos.map(({ owner, repo }) => ({ owner, name: repo })),
     setupCommands: setup_commands,
     network,
-    ...defined({ pullRequest, secretNames: secrets.length === 0 ? undefined : secretNamesIn(secrets) }),
+    ...defined({
+      pullRequest,
+      secretNames: secrets.length === 0 ? undefined : secretNamesIn(secrets),
+      debugMinutes,
+    }),
   };
 }
 
 export function environmentConfigJson(config: EnvironmentConfig): EnvironmentConfigJson {
   const { name, description, image, repositories, setupCommands, network, pullRequest, secretNames } = config;
+  const { debugMinutes } = config;
   return {
     name,
     ...defined({ description, docker_image: image }),
     github_repos: repositories.map((repository) => ({ owner: repository.owner, repo: repository.name })),
     setup_commands: [...setupCommands],
     network,
-    ...defined({ pull_request: pullRequest, secrets: secretNames && secretListOf(secretNames) }),
+    ...defined({
+      pull_request: pullRequest,
+      secrets: secretNames && secretListOf(secretNames),
+      failure_session_retention_minutes: debugMinutes,
+    }),
   };
 }

@@ -6,9 +6,9 @@ import { RUN_MODES } from "../../core/model/runs/run.ts";
 import { INPUT_KINDS } from "../../core/model/workspaces/input-file.ts";
 import type { ApiName } from "./event-names.ts";
 import { QUESTION } from "./permission.ts";
-import { FAILURE_REASON } from "./run-item.ts";
 import { RunOutcome } from "./run-outcome.ts";
 import { RunState } from "./run-requests.ts";
+import { FAILURE_REASON } from "./status-message.ts";
 
 type Body<Kind extends RunEventKind> = Extract<RunEventBody, { readonly kind: Kind }>;
 /** Exactly the members of a kind. */

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import { ERROR_CODES, FAILURE_REASONS } from "../../core/basics/errors.ts";
 import type { Principal } from "../../core/model/people/principal.ts";
 import type { ConfigLayer, ListedRun, RunConfig } from "../../core/model/runs/run.ts";
 import { RUN_SOURCES } from "../../core/model/runs/sources.ts";
@@ -20,6 +19,7 @@ import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
 import { PAGE_INFO_EXAMPLE, RUN_ITEM_EXAMPLE } from "./run-examples.ts";
 import { RunOutcome, runOutcomeItem } from "./run-outcome.ts";
 import { RunState } from "./run-requests.ts";
+import { isSetupKept, RunStatusMessage, statusOf } from "./status-message.ts";
 import { Timestamp } from "./text.ts";
 import { RunWaitingFor, waitingForItem } from "./waiting-for.ts";
 
@@ -28,30 +28,6 @@ export const RunSourceType = z.enum(RUN_SOURCES).meta({
   description: "The source of a run. `API` if nothing more specific is known.",
   examples: ["API"],
 });
-
-/** Not an enumeration, because later versions may know more. */
-export const FAILURE_REASON = `A finer cause than the code, such as ${FAILURE_REASONS.map((reason) => `\`${reason}\``).join(", ")}.`;
-
-const RunStatusMessage = z
-  .object({
-    message: z.string().describe("A text for people."),
-    error_code: z.enum(ERROR_CODES).optional().describe("A code for programs: one of the codes of `Error`."),
-    retryable: z.boolean().optional().describe("Whether a repeat of the same run may succeed."),
-    reason: z.string().optional().describe(FAILURE_REASON),
-    remedy: z.string().optional().describe("What you can do about it."),
-  })
-  .meta({
-    id: "RunStatusMessage",
-    description: "Why the run ended, or what it waits for.",
-    examples: [
-      {
-        message: "The agent's process ended with exit code 1.",
-        error_code: "internal_error",
-        retryable: true,
-        reason: "agent_process_failed",
-      },
-    ],
-  });
 
 export const Scope = z
   .object({
@@ -159,6 +135,13 @@ export const RunItem = z
       .optional()
       .describe("The ISO 8601 duration from the start to the end, or until now."),
     status_message: RunStatusMessage.optional(),
+    debug_agent_available: z
+      .boolean()
+      .optional()
+      .describe(
+        "true: the setup of the workspace failed, and a follow-up starts an agent in the workspace as it was then. " +
+          "Absent otherwise, and after `session_debug_until`.",
+      ),
     trigger_url: z.string().optional().describe("The message, comment or schedule that started the run."),
     session_id: z.uuid().optional().describe("The id of the run's page."),
     session_link: z.string().optional().describe("The URL of the page that shows the run live."),
@@ -320,11 +303,12 @@ function resultItem({ data, isTruncated, text, turn }: RunResult): RunItem["resu
 
 function optionalMembers(run: ListedRun, now: Date): Partial<RunItem> {
   const [parentId] = run.ancestorIds;
-  const { skillSnapshot: skill, startedAt, statusMessage, triggerUrl, metadata, provenance, warnings } = run;
+  const { skillSnapshot: skill, startedAt, triggerUrl, metadata, provenance, warnings } = run;
   return {
     ...defined({
       run_time: startedAt === undefined ? undefined : durationOf(startedAt, run.endedAt ?? now),
-      status_message: statusMessage === undefined ? undefined : statusOf(statusMessage),
+      status_message: statusOf(run, now),
+      debug_agent_available: isSetupKept(run, now) ? true : undefined,
       agent_skill: skill === undefined ? undefined : skillOf(skill),
       trigger_url: triggerUrl,
     }),
@@ -365,16 +349,6 @@ function scheduleOf({ scheduleId, provenance }: ListedRun): Pick<RunItem, "sched
   }
   const { data } = RunSchedule.safeParse(provenance.schedule);
   return data === undefined ? {} : { schedule: data };
-}
-
-function statusOf({
-  message,
-  errorCode,
-  reason,
-  remedy,
-  retryable,
-}: NonNullable<ListedRun["statusMessage"]>): RunItem["status_message"] {
-  return defined({ message, error_code: errorCode, retryable, reason, remedy });
 }
 
 function durationOf(from: Date, to: Date): string {

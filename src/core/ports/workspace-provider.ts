@@ -38,6 +38,8 @@ export interface Preparation extends TeamAccess {
   readonly report: (step: WorkspaceStep) => void;
   /** The setup commands are run even if there is a prepared environment. */
   readonly isFresh?: boolean;
+  /** A new workspace whose setup command fails is returned with `setupError`, until `endFailedSetup`. */
+  readonly keepsFailedSetup?: boolean;
   /** Aborted when the workspace is no longer needed. */
   readonly signal: AbortSignal;
 }
@@ -60,6 +62,8 @@ export interface WorkspaceProvider {
    * with `environment_setup_failed`; the message ends with the last output of a failed command.
    */
   prepare(preparation: Preparation): Promise<PreparedWorkspace>;
+  /** A workspace with a `setupError` becomes the run's as it is, or is removed. */
+  endFailedSetup(runId: RunId, isUsed: boolean): Promise<void>;
   /**
    * Adds files of a follow-up to the workspace, in which the agent may be working. A file that is there already stays as
    * it is.

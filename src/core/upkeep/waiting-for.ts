@@ -62,19 +62,23 @@ function decisionOf({ approval, pause, permission, statusMessage }: ListedRun): 
 }
 
 const AT_QUOTA = "The team has as many runs at work as its quota running_runs allows.";
+const FOLLOWED_UP = "A follow-up came. The run continues with the next free slot of its worker.";
 const ANSWERED = "The question is answered. The agent continues with the next free slot of its worker.";
 
 /**
  * An attempt that has not given up the run yet is no wait for a worker, unless its agent needs a slot to continue with an
- * answer.
+ * answer or a follow-up.
  */
 function workerFor(
-  { config: { worker_host: host }, lease, permission, state }: ListedRun,
+  { config: { worker_host: host }, debugUntil, lease, permission, state }: ListedRun,
   availability: Availability | undefined,
   isRecent: boolean,
 ): Reason | undefined {
   if (state === "INPROGRESS" && permission?.answer !== undefined && !isRecent) {
     return { reason: "capacity", message: ANSWERED };
+  }
+  if (state === "QUEUED" && debugUntil !== undefined && !isRecent) {
+    return { reason: "capacity", message: FOLLOWED_UP };
   }
   if (state !== "QUEUED" || lease !== undefined) {
     return undefined;

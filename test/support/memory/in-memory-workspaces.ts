@@ -1,3 +1,4 @@
+import type { AppError } from "../../../src/core/basics/errors.ts";
 import type { RunId } from "../../../src/core/basics/ids.ts";
 import type {
   Collected,
@@ -37,6 +38,11 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
   readonly unstorable: LeftOutFile[] = [];
   /** Each error fails one coming preparation. */
   readonly prepareFaults: Error[] = [];
+  /** Each error is that of a failed setup command of one coming preparation. */
+  readonly setupErrors: AppError[] = [];
+  /** The workspaces of failed setups that became those of their runs, and those that were removed. */
+  readonly usedSetups: RunId[] = [];
+  readonly removedSetups: RunId[] = [];
   readonly preparations: Preparation[] = [];
   /** The steps that each preparation reports. */
   readonly steps: WorkspaceStep[] = [];
@@ -79,6 +85,10 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     if (fault !== undefined) {
       throw fault;
     }
+    const setupError = this.setupErrors.shift();
+    if (setupError !== undefined && preparation.keepsFailedSetup !== true) {
+      throw setupError;
+    }
     if (begun !== undefined) {
       this.beginnings.push(begun);
     }
@@ -86,7 +96,12 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     return {
       ...{ ...workspaceOf(runId, plan), gone, isOwnCopy, lacks, unread },
       ...(inside === undefined ? {} : { inside }),
+      ...(setupError === undefined ? {} : { setupError }),
     };
+  }
+
+  async endFailedSetup(runId: RunId, isUsed: boolean): Promise<void> {
+    (isUsed ? this.usedSetups : this.removedSetups).push(runId);
   }
 
   async addFiles(_runId: RunId, files: InitialContents["files"]): Promise<void> {

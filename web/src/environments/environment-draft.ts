@@ -55,6 +55,7 @@ export function environmentConfigOf(
   const { commands, description, hasInternet, image, name, pullRequest, repositories, secrets } = draft;
   const setting = PULL_REQUEST_OPTIONS.map(({ value }) => value).find((value) => value === pullRequest);
   const hasSameCommands = commands === environmentDraftOf(before).commands;
+  const { failure_session_retention_minutes: debugMinutes } = before ?? {};
   return {
     name: name.trim(),
     ...(description.trim() === "" ? {} : { description: description.trim() }),
@@ -67,6 +68,7 @@ export function environmentConfigOf(
     network: hasInternet ? "internet" : "none",
     ...(setting === undefined || setting === "" ? {} : { pull_request: setting }),
     ...(secrets.trim() === "" ? {} : { secrets: linesOf(secrets).map((line) => ({ name: line })) }),
+    ...(debugMinutes === undefined ? {} : { failure_session_retention_minutes: debugMinutes }),
   };
 }
 

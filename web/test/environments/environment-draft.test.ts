@@ -16,6 +16,7 @@ describe("the draft of an environment", () => {
     network: "internet",
     pull_request: "off",
     secrets: [{ name: "NPM_TOKEN" }, { name: "GITHUB_TOKEN" }],
+    failure_session_retention_minutes: 30,
   };
   const draft = environmentDraftOf(config);
 

@@ -1328,29 +1328,6 @@ class ConversationFollowupResponse(Model):
     """
 
 
-RunSourceType = TypeAliasType(
-    "RunSourceType",
-    Literal[
-        "API",
-        "SLACK",
-        "LINEAR",
-        "LOCAL",
-        "SCHEDULED_AGENT",
-        "WEB_APP",
-        "GITHUB_ACTION",
-        "CLOUD_MODE",
-        "CLI",
-        "JIRA",
-        "GITHUB_WEBHOOK",
-        "GITLAB_WEBHOOK",
-    ]
-    | str,
-)
-"""
-The source of a run. `API` if nothing more specific is known.
-"""
-
-
 class RunStatusMessage(Model):
     """
     Why the run ended, or what it waits for.
@@ -1397,6 +1374,33 @@ class RunStatusMessage(Model):
     """
     What you can do about it.
     """
+    session_debug_until: datetime | None = None
+    """
+    Until when the failed run keeps its agent and workspace. A follow-up continues there. Present only until then.
+    """
+
+
+RunSourceType = TypeAliasType(
+    "RunSourceType",
+    Literal[
+        "API",
+        "SLACK",
+        "LINEAR",
+        "LOCAL",
+        "SCHEDULED_AGENT",
+        "WEB_APP",
+        "GITHUB_ACTION",
+        "CLOUD_MODE",
+        "CLI",
+        "JIRA",
+        "GITHUB_WEBHOOK",
+        "GITLAB_WEBHOOK",
+    ]
+    | str,
+)
+"""
+The source of a run. `API` if nothing more specific is known.
+"""
 
 
 class Scope(Model):
@@ -4737,6 +4741,10 @@ class EnvironmentConfig(Model):
     """
     The only secrets of the team that its runs get, and no personal ones, if neither a request nor a named agent says it. Absent or empty: all of them.
     """
+    failure_session_retention_minutes: int | None = None
+    """
+    How long a run that FAILED keeps its agent and workspace, so that a follow-up can look into the failure there. Its secrets stay in use for that time. Absent: its processes end at once.
+    """
 
 
 class CreateEnvironmentRequest(Model):
@@ -7591,6 +7599,10 @@ class RunItem(Model):
     The ISO 8601 duration from the start to the end, or until now.
     """
     status_message: RunStatusMessage | None = None
+    debug_agent_available: bool | None = None
+    """
+    true: the setup of the workspace failed, and a follow-up starts an agent in the workspace as it was then. Absent otherwise, and after `session_debug_until`.
+    """
     trigger_url: str | None = None
     """
     The message, comment or schedule that started the run.

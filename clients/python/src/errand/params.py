@@ -938,6 +938,10 @@ class EnvironmentConfig(TypedDict):
     """
     The only secrets of the team that its runs get, and no personal ones, if neither a request nor a named agent says it. Absent or empty: all of them.
     """
+    failure_session_retention_minutes: NotRequired[int]
+    """
+    How long a run that FAILED keeps its agent and workspace, so that a follow-up can look into the failure there. Its secrets stay in use for that time. Absent: its processes end at once.
+    """
 
 
 class CreateEnvironmentRequest(TypedDict):

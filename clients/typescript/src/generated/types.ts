@@ -1252,11 +1252,6 @@ export type ConversationFollowupResponse = {
 };
 
 /**
- * The source of a run. `API` if nothing more specific is known.
- */
-export type RunSourceType = 'API' | 'SLACK' | 'LINEAR' | 'LOCAL' | 'SCHEDULED_AGENT' | 'WEB_APP' | 'GITHUB_ACTION' | 'CLOUD_MODE' | 'CLI' | 'JIRA' | 'GITHUB_WEBHOOK' | 'GITLAB_WEBHOOK';
-
-/**
  * Why the run ended, or what it waits for.
  */
 export type RunStatusMessage = {
@@ -1280,7 +1275,16 @@ export type RunStatusMessage = {
      * What you can do about it.
      */
     remedy?: string;
+    /**
+     * Until when the failed run keeps its agent and workspace. A follow-up continues there. Present only until then.
+     */
+    session_debug_until?: string;
 };
+
+/**
+ * The source of a run. `API` if nothing more specific is known.
+ */
+export type RunSourceType = 'API' | 'SLACK' | 'LINEAR' | 'LOCAL' | 'SCHEDULED_AGENT' | 'WEB_APP' | 'GITHUB_ACTION' | 'CLOUD_MODE' | 'CLI' | 'JIRA' | 'GITHUB_WEBHOOK' | 'GITLAB_WEBHOOK';
 
 /**
  * Who can see something.
@@ -1511,6 +1515,10 @@ export type RunItem = {
      */
     run_time?: string;
     status_message?: RunStatusMessage;
+    /**
+     * true: the setup of the workspace failed, and a follow-up starts an agent in the workspace as it was then. Absent otherwise, and after `session_debug_until`.
+     */
+    debug_agent_available?: boolean;
     /**
      * The message, comment or schedule that started the run.
      */
@@ -4910,6 +4918,10 @@ export type EnvironmentConfig = {
      * The only secrets of the team that its runs get, and no personal ones, if neither a request nor a named agent says it. Absent or empty: all of them.
      */
     secrets?: Array<SecretRef>;
+    /**
+     * How long a run that FAILED keeps its agent and workspace, so that a follow-up can look into the failure there. Its secrets stay in use for that time. Absent: its processes end at once.
+     */
+    failure_session_retention_minutes?: number;
 };
 
 /**

@@ -46,6 +46,21 @@ export function describeSettings(fixture: () => ResourcesFixture): void {
       await client.mcpServers.delete(server.uid);
     });
 
+    test("a failed run says until when it is kept, and that an agent can look into its setup", async () => {
+      const { client } = fixture();
+      const config = { name: "broken", setup_commands: ["exit 3"], failure_session_retention_minutes: 1 };
+      const { uid } = await client.environments.create({ config });
+      const { run_id } = await client.runs.create({ prompt: "say hi", config: { environment_id: uid } });
+
+      const failed = await client.runs.waitForCompletion(run_id);
+
+      expect((await client.environments.retrieve(uid)).config.failure_session_retention_minutes).toBe(1);
+      expect(failed.debug_agent_available).toBe(true);
+      expect(Date.parse(failed.status_message?.session_debug_until ?? "")).toBeGreaterThan(Date.now());
+      await client.runs.cancel(run_id);
+      await client.environments.delete(uid);
+    });
+
     test("policies and routing rules are created, read, changed, evaluated and deleted", async () => {
       const { client } = fixture();
       const rule = { name: "No production", effect: "deny" as const, match: { environments: ["x"] } };

@@ -231,6 +231,8 @@ export interface RunProgress {
   readonly permission?: PendingPermission | undefined;
   /** A person interrupted the turn. It is set until the next turn starts. */
   readonly pause?: RunPause | undefined;
+  /** The attempt of the failed run keeps its agent and files until then, for a follow-up. */
+  readonly debugUntil?: Date | undefined;
   /** The id of an attempt's last write. A write whose confirmation was lost is recognised by it and not repeated. */
   readonly lastWrite?: string;
   /** The approval that the run needs before it starts, and its outcome. */

@@ -24,6 +24,8 @@ export interface EnvironmentConfig {
   readonly pullRequest?: PullRequestSetting;
   /** The only team secrets that its runs get if neither a request nor a named agent says it. Absent: all of them. */
   readonly secretNames?: readonly string[];
+  /** How long a failed run keeps its agent and files for a follow-up. Absent: it does not. */
+  readonly debugMinutes?: number;
 }
 
 export const NETWORK_ACCESSES = ["none", "internet"] as const;

@@ -1,3 +1,4 @@
+import type { AppError } from "../../basics/errors.ts";
 import type { RepositoryName } from "../repositories/repository-name.ts";
 import type { StoredFile } from "./artifact.ts";
 
@@ -32,6 +33,8 @@ export interface PreparedWorkspace extends Workspace {
   readonly unread?: UnreadRepository | undefined;
   /** What its clones lack, in sentences. */
   readonly lacks?: readonly string[] | undefined;
+  /** The setup failed, and `Preparation.keepsFailedSetup` was set: the files are as it left them. */
+  readonly setupError?: AppError | undefined;
 }
 
 export interface UnreadRepository {

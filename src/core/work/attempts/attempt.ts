@@ -27,20 +27,23 @@ import type { PausableTimer } from "../lease/pausable-timer.ts";
 import { attemptTimer, LogLimit, limitWorkspace } from "../limits/attempt-limits.ts";
 import { budgetUsedUp } from "../limits/budget.ts";
 import { priorWorkMs } from "../limits/prior-usage.ts";
-import { decideUsage, type Usage, UsageMeter } from "../limits/usage-meter.ts";
+import { decideUsage, UsageMeter } from "../limits/usage-meter.ts";
 import { EventRecorder, type RecordedUpdate } from "../log/event-recorder.ts";
 import { missingSecrets } from "../secrets/missing-secrets.ts";
 import { type OpenedSecrets, RunSecrets } from "../secrets/run-secrets.ts";
 import { AttemptSlot } from "../slots/slots.ts";
 import { asksOnlyForPullRequest, makePullRequest } from "../turns/pull-request-turn.ts";
 import type { TurnRunner } from "../turns/turn-runner.ts";
+import { failedSetupText, withFailedSetup } from "../workspaces/failed-setup.ts";
 import { InputFiles } from "../workspaces/input-files.ts";
 import { PictureSaver } from "../workspaces/picture-saver.ts";
 import { findPreviousRun } from "../workspaces/previous-run.ts";
 import { WorkspaceSaver } from "../workspaces/workspace-saver.ts";
 import { ActivityReporter } from "./activity-reporter.ts";
+import { DebugWindow } from "./debug-window.ts";
 import { RunWatch } from "./run-watch.ts";
 import { type AgentNeeds, startAgent } from "./start-agent.ts";
+import { patchesAtEnd, storeEnd } from "./store-end.ts";
 
 const SPOKE_LATE =
   "The agent wrote more after the end of a turn. That is in the log of the run, but in no answer. Ask the agent to wait " +
@@ -52,7 +55,7 @@ const SPOKE_LATE =
  * 1. The run worker creates it with a lease. The run watch renews the lease and reports cancels, answers and follow-ups.
  * 2. It opens secrets and gateway, prepares the workspace, and starts the agent (`TurnRunner`).
  * 3. Turn follows turn until none waits, or until an abort reason is set: cancelled, failed, paused, stopping, lost,
- *    unstored, unanswered. The first reason counts.
+ *    unstored, unanswered. The first reason counts. A `DebugWindow` may let a run that failed wait for a follow-up.
  * 4. It ends the agent's processes, stores patches and files, and writes the end of the run in the same write that gives
  *    the lease up. Until then it keeps the lease, because the next attempt relies on all three.
  * 5. After a lost lease it writes nothing any more. Another attempt continues the run.
@@ -68,6 +71,8 @@ export class Attempt {
   #changes: ChangeCollector | undefined;
   #session: AgentSession | undefined;
   #turns: TurnRunner | undefined;
+  /** Undefined: a failure ends the attempt. */
+  #debugWindow: DebugWindow | undefined;
 
   constructor(outerDeps: Omit<AttemptDeps, "redact">) {
     this.#secrets = new RunSecrets({
@@ -108,6 +113,7 @@ export class Attempt {
       answered: (permissionId, optionId) => this.#turns?.answered(permissionId, optionId),
       paused: () => this.#turns?.paused(),
       working: () => this.#turns?.resumed(),
+      followedUp: () => this.#debugWindow?.followedUp(),
     });
   }
 
@@ -153,6 +159,9 @@ export class Attempt {
       run.continuesId === undefined ? undefined : await retry(clock, WHILE_UNAVAILABLE, findPrevious);
     const mcpServers = run.config.mcp_servers === undefined ? {} : await this.#openMcpServers();
     const attemptContext = await this.#prepare(secrets, mcpServers);
+    if (!(await this.#enter(attemptContext, secrets))) {
+      return;
+    }
     const work = mayHaveRepositories(run, attemptContext.plan)
       ? new ChangeCollector(this.#services, attemptContext)
       : undefined;
@@ -164,10 +173,22 @@ export class Attempt {
     }
   }
 
+  /** False: the setup failed, and no follow-up came to look into it. */
+  async #enter(
+    { debugMinutes, workspace }: AttemptContext,
+    { hasPersonal }: OpenedSecrets,
+  ): Promise<boolean> {
+    if (debugMinutes !== undefined) {
+      this.#debugWindow = new DebugWindow(this.#services, debugMinutes, hasPersonal);
+    }
+    const { setupError } = workspace;
+    return setupError === undefined || ((await this.#debugWindow?.afterFailedSetup(setupError)) ?? false);
+  }
+
   /** Undefined: there is nothing to do for the agent. */
-  async #ready({ workspace }: AttemptContext): Promise<Pick<AgentNeeds, "missing"> | undefined> {
+  async #ready({ plan, workspace }: AttemptContext): Promise<Pick<AgentNeeds, "missing"> | undefined> {
     const { abort, clean, lease, deps } = this.#services;
-    const prepared = clean(workspace);
+    const prepared = clean(withFailedSetup(workspace));
     const { value } = await lease.write((edit) => decideReady(edit, prepared, deps.disk));
     if (value === undefined || abort.reason !== undefined) {
       return undefined;
@@ -176,7 +197,7 @@ export class Attempt {
       await lease.write(decidePrepared);
       return undefined;
     }
-    return value;
+    return workspace.setupError === undefined ? value : { missing: clean(failedSetupText(workspace, plan)) };
   }
 
   async #runTurns(needs: Omit<AgentNeeds, "started">): Promise<void> {
@@ -185,10 +206,10 @@ export class Attempt {
     };
     const turns = await startAgent(this.#services, { ...needs, started });
     this.#turns = turns;
-    this.#activity.beginTurn();
-    while (this.#services.abort.reason === undefined && (await turns.next())) {
+    const next = (each: TurnRunner) => this.#debugWindow?.nextTurn(each, this.#changes) ?? each.next();
+    do {
       this.#activity.beginTurn();
-    }
+    } while (this.#services.abort.reason === undefined && (await next(turns)));
   }
 
   async #warnOfMissing({ all }: OpenedSecrets): Promise<void> {
@@ -299,18 +320,11 @@ export class Attempt {
     }
   }
 
-  /**
-   * Stores patches of a run that ends in the middle of its turn. A run that continues elsewhere keeps its files in
-   * the checkpoint.
-   */
+  /** A run that continues elsewhere keeps its files in the checkpoint. */
   async #patches(): Promise<CollectedChanges | undefined> {
-    const { abort, lease, saver } = this.#services;
-    const kind = abort.reason?.kind;
+    const kind = this.#services.abort.reason?.kind;
     const isEnd = kind === "cancelled" || kind === "failed";
-    if (!isEnd || !saver.isTouched || this.#changes === undefined) {
-      return undefined;
-    }
-    return this.#changes.atEnd((await lease.getAggregate()).run);
+    return isEnd ? patchesAtEnd(this.#services, this.#changes) : undefined;
   }
 
   async #closeGateway(): Promise<void> {
@@ -318,24 +332,15 @@ export class Attempt {
   }
 
   async #handBack(patches: CollectedChanges | undefined): Promise<void> {
-    const { abort, lease, meter, deps, saver } = this.#services;
-    if (abort.reason?.kind === "lost") {
+    const { abort, deps } = this.#services;
+    const kind = abort.reason?.kind;
+    if (kind === "lost") {
       return;
     }
-    await this.#flushLog();
-    const used = meter.take();
-    const decide = (edit: RunEdit) => this.#decideEnd(edit, used);
+    const isHandedBack = kind === "stopping" || kind === "unstored";
+    const decide = (edit: RunEdit) => this.#decideEnd(edit);
     try {
-      // A failure to store the files must not prevent the end of the run from being stored.
-      const isHandedBack = abort.reason?.kind === "stopping" || abort.reason?.kind === "unstored";
-      const stored = { files: [], ...patches, isHandedBack };
-      const { run } = await saver.saveWith(decide, stored).catch((error) => {
-        if (error instanceof LeaseLost) {
-          throw error;
-        }
-        this.#warn("attempt.files.not_stored", error);
-        return lease.write(decide);
-      });
+      const run = await storeEnd(this.#services, decide, { ...patches, isHandedBack });
       logRunEnd(deps.log, run, deps.worker);
     } catch (error) {
       if (error instanceof LeaseLost) {
@@ -345,9 +350,8 @@ export class Attempt {
     }
   }
 
-  #decideEnd(edit: RunEdit, used: Usage): void {
+  #decideEnd(edit: RunEdit): void {
     const { reason } = this.#services.abort;
-    decideUsage(edit, used);
     if (this.#turns?.spokeLate === true) {
       edit.warn(SPOKE_LATE);
     }
@@ -355,13 +359,6 @@ export class Attempt {
       decideFailure(edit, reason.failure);
     }
     decideHandBack(edit, handBackOf(reason));
-  }
-
-  /** A failure to store the log must not prevent the end of the run from being stored. */
-  async #flushLog(): Promise<void> {
-    const { pictures, recorder } = this.#services;
-    await pictures.flush();
-    await recorder.flush().catch((error) => this.#warn("run.events.not_stored", error));
   }
 
   async #store(updates: readonly RecordedUpdate[]): Promise<void> {

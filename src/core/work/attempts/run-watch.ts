@@ -1,4 +1,5 @@
 import type { Stop } from "../../basics/clock.ts";
+import { isInDebugWindow } from "../../model/runs/debug-window.ts";
 import type { FollowUp } from "../../model/runs/follow-up.ts";
 import { isWorkedOn, type RunState } from "../../model/runs/states.ts";
 import { CHANNELS, type Unsubscribe } from "../../ports/pubsub.ts";
@@ -24,6 +25,8 @@ export interface WatchedChanges {
   paused(): void;
   /** The run is in its turn, or its next one may start. */
   working(): void;
+  /** A follow-up has queued the failed run, whose attempt waits for it. */
+  followedUp(): void;
 }
 
 /**
@@ -96,6 +99,8 @@ export class RunWatch {
   #report({ run, waiting }: RunAggregate): void {
     if (run.lease?.token !== this.#deps.token) {
       this.#changes.lost();
+    } else if (isInDebugWindow(run)) {
+      this.#reportDebugging(run.state);
     } else if (!isWorkedOn(run.state)) {
       this.#changes.ended();
     } else if (run.permission?.answer !== undefined) {
@@ -104,6 +109,12 @@ export class RunWatch {
       this.#changes.paused();
     } else {
       this.#reportWork(run.state, waiting);
+    }
+  }
+
+  #reportDebugging(state: RunState): void {
+    if (state === "QUEUED") {
+      this.#changes.followedUp();
     }
   }
 

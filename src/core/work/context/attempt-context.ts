@@ -23,6 +23,8 @@ export interface AttemptContext extends RunWorkspace {
   readonly plan: WorkspacePlan;
   readonly rules: PathRules;
   readonly mcpServers: FilledMcpServers["forAgent"];
+  /** How long the run keeps its attempt if it fails. Undefined: it does not. */
+  readonly debugMinutes?: number;
 }
 
 export interface AttemptContextRequest {
@@ -55,10 +57,13 @@ export async function prepareAttemptContext(
   const rules = new PathRules(deps);
   const gateway = await gateways.open({ ...grant, refusalOfPush: (each) => rules.refusalOf(each) });
   needs.opened(gateway);
-  const request = { environment, inputFiles, plan, gateway, variables, signal, report };
+  // No agent can look into a test of an environment.
+  const debugMinutes = run.preparesOnly === true ? undefined : environment?.config.debugMinutes;
+  const keepsFailedSetup = debugMinutes !== undefined;
+  const request = { environment, inputFiles, plan, gateway, variables, signal, report, keepsFailedSetup };
   const workspace = await prepareWorkspace(deps, request);
-  const image = plan.image === undefined ? {} : { image: plan.image };
-  return { runId: run.id, workspace, gateway, plan, rules, mcpServers: forAgent, ...image };
+  const optional = defined({ image: plan.image, debugMinutes });
+  return { runId: run.id, workspace, gateway, plan, rules, mcpServers: forAgent, ...optional };
 }
 
 /**

@@ -53,6 +53,7 @@ export function decideRecovery(edit: RunEdit): void {
   }
   edit.record({ kind: "attempt.ended", attempt: edit.run.attempt, reason: "The worker was lost." });
   edit.dropLease();
+  edit.set({ debugUntil: undefined });
   edit.attach({ ifLeaseIsOver: true });
   storeLateAnswer(edit);
   if (!needsLease(edit.run.state)) {
@@ -135,11 +136,7 @@ export function decideTurnStart(
   hasPersonalSecrets: boolean,
   started: Pick<Run, "executes">,
 ): TurnStart | undefined {
-  if (!isWorkedOn(edit.run.state) || (edit.run.othersWrote === true && hasPersonalSecrets)) {
-    return undefined;
-  }
-  // What was approved since then is executed by an attempt that begins with it.
-  if (!isSameCopy(edit.run.executes, started.executes)) {
+  if (!isWorkedOn(edit.run.state) || !mayWorkOn(edit.run, hasPersonalSecrets, started)) {
     return undefined;
   }
   const again = edit.run.turnOpen;
@@ -153,6 +150,16 @@ export function decideTurnStart(
   const shown = mode === "normal" ? {} : { mode };
   edit.record({ kind: "turn.started", followUpIds: followUps.map(({ id }) => id), again, ...shown });
   return { followUps, again, mode, places: edit.notices.placesOf(followUps) };
+}
+
+/** Whether an agent that was started with these secrets and this configuration may work on the run as it is now. */
+export function mayWorkOn(
+  { executes, othersWrote }: Pick<Run, "executes" | "othersWrote">,
+  hasPersonalSecrets: boolean,
+  started: Pick<Run, "executes">,
+): boolean {
+  // What was approved since then is executed by an attempt that begins with it.
+  return !(othersWrote === true && hasPersonalSecrets) && isSameCopy(executes, started.executes);
 }
 
 export interface TurnResult {
@@ -289,6 +296,7 @@ export function decideHandBack(edit: RunEdit, why: HandBack): void {
   const { attempt, lostAttempts, state } = edit.run;
   edit.record({ kind: "attempt.ended", attempt, reason: why.reason });
   edit.dropLease();
+  edit.set({ debugUntil: undefined });
   storeLateAnswer(edit);
   // An attempt that gives up a run in the middle counts as one more lost attempt.
   if (why.isBlameless || !needsLease(state)) {

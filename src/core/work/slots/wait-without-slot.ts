@@ -5,13 +5,13 @@ const DEFAULT_IDLE_MINUTES = 10;
 
 /**
  * The run waits for a person, and gives its slot to another one. `giveUp` is called when the agent is not kept any longer: the
- * idle time-out of the run is over, too many agents wait, or memory is short.
+ * time is over (default: the idle time-out of the run), too many agents wait, or memory is short.
  */
 export function waitWithoutSlot(
   { deps, slot }: Pick<AttemptServices, "deps" | "slot">,
   giveUp: () => void,
+  minutes = deps.run.config.idle_timeout_minutes ?? DEFAULT_IDLE_MINUTES,
 ): Stop {
-  const { idle_timeout_minutes: minutes = DEFAULT_IDLE_MINUTES } = deps.run.config;
   const stopTimer = deps.clock.after(minutes * 60_000, giveUp);
   const leave = deps.waitingAgents.add(giveUp);
   slot.release();

@@ -11,6 +11,7 @@ import type { AttemptContext } from "../context/attempt-context.ts";
 import type { AttemptServices } from "../context/attempt-services.ts";
 import { isSessionBroken } from "../context/broken-session.ts";
 import { decideTurnEnd, decideTurnStart, type TurnStart } from "../context/decide-attempt.ts";
+import { openDebugWindowAfterTurn } from "../context/decide-debug.ts";
 import type { AbortReason, RunFailure } from "../lease/attempt-abort.ts";
 import type { BudgetWatch } from "../limits/budget.ts";
 import { TurnLimits } from "../limits/turn-limits.ts";
@@ -152,6 +153,11 @@ export class TurnRunner {
     }
     this.#answer.clear();
     return repair;
+  }
+
+  /** The turn failed with an error, and another one may follow. */
+  failed(run: Run): void {
+    this.#run = run;
   }
 
   checkBudget(): void {
@@ -363,12 +369,10 @@ export class TurnRunner {
     const used = meter.take();
     const decided = await saver.saveWith((edit) => {
       decideUsage(edit, used);
-      return decideTurnEnd(edit, counted, answer, {
-        ...kept,
-        data,
-        reports: whole.reports,
-        unmatched: failure,
-      });
+      const result = { ...kept, data, reports: whole.reports, unmatched: failure };
+      const hasMore = decideTurnEnd(edit, counted, answer, result);
+      openDebugWindowAfterTurn(edit, this.#deps.attemptContext.debugMinutes);
+      return hasMore;
     }, kept);
     this.#run = decided.run;
     return isPaused(decided.run) ? this.#pause.untilResumed() : decided.value;

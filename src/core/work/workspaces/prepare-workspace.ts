@@ -17,7 +17,7 @@ import { storedFilesOf } from "./turn-checkpoints.ts";
 const TRIES = 3;
 
 export interface WorkspaceRequest
-  extends Pick<Preparation, "gateway" | "plan" | "signal" | "report" | "variables"> {
+  extends Pick<Preparation, "gateway" | "keepsFailedSetup" | "plan" | "signal" | "report" | "variables"> {
   readonly environment: Environment | undefined;
   readonly inputFiles: InputFiles;
 }
@@ -50,7 +50,7 @@ export async function prepareWorkspace(
     try {
       const workspace = await retry(clock, WHILE_UNAVAILABLE, () => workspaces.prepare({ ...whole, report }));
       if (setup !== undefined) {
-        await retry(clock, WHILE_UNAVAILABLE, () => setup.succeeded());
+        await retry(clock, WHILE_UNAVAILABLE, () => setup.ended(workspace.setupError));
       }
       return workspace;
     } catch (error) {

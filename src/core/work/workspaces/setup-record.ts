@@ -37,8 +37,11 @@ export class SetupRecord {
     };
   }
 
-  async succeeded(): Promise<void> {
-    if (this.#wasTried) {
+  /** Undefined: it succeeded. */
+  async ended(error: unknown): Promise<void> {
+    if (error !== undefined) {
+      await this.failed(error);
+    } else if (this.#wasTried) {
       await this.#store(false);
     }
   }

@@ -67,7 +67,7 @@ function heldBy({ runs }: Tables, id: string): number {
 }
 
 export function hasSlot({ run }: RunRow): boolean {
-  return run.lease !== undefined && run.state !== "BLOCKED";
+  return run.lease !== undefined && run.state !== "BLOCKED" && run.debugUntil === undefined;
 }
 
 function liveOf({ workers }: Tables, now: number): readonly LiveWorker[] {

@@ -118,6 +118,7 @@ const COVERED: Readonly<Record<string, Readonly<Record<string, keyof ExecutedCon
     network: "network",
     pull_request: "pullRequest",
     secrets: "secretNames",
+    failure_session_retention_minutes: "not: only how long a failed run waits",
   },
 };
 
