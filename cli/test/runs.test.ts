@@ -74,6 +74,7 @@ describe("runs", () => {
         "--ask",
         "--personal",
       ],
+      ...["--secret", "NPM_TOKEN", "--secret", "SENTRY_DSN"],
     ]);
 
     const [id, state, address] = line.trim().split("\t");
@@ -95,6 +96,7 @@ describe("runs", () => {
         ref: "main",
         budget: { max_cost_usd: 5, max_minutes: 30 },
         permission_policy: "ask",
+        secrets: [{ name: "NPM_TOKEN" }, { name: "SENTRY_DSN" }],
       },
     });
   });

@@ -358,6 +358,23 @@ test("a text that was written in the editor is kept if the command fails", async
   expect(await readFile(file, "utf8")).toBe("say precious");
 });
 
+test("an edited record is kept if another caller changed it meanwhile", async () => {
+  await cli.call(["environments", "create", "--name", "contested"], { env: env() });
+  const other = `${cli.program} environments edit contested --description theirs`;
+  const edited = cli.terminal(["environments", "edit", "contested"], {
+    env: { ...env(), TMPDIR: folder, EDITOR: `sh -c '${other}; sed -i s/none/internet/ "$1"' x` },
+  });
+
+  expect(await edited.ended()).toBe(1);
+  await edited.waitForText(/It was changed meanwhile by another caller/);
+  const [, file = ""] = /Your text is kept in (\S+environment\.json)/.exec(edited.screen) ?? [];
+  expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({ name: "contested", network: "internet" });
+  const { stdout } = await cli.call(["environments", "get", "contested", "--jq", ".config.network"], {
+    env: env(),
+  });
+  expect(stdout).toBe("none\n");
+});
+
 test("the editor opens only for a user who is signed in", async () => {
   const run = cli.terminal(["run"], { env: { ERRAND_CONFIG_DIR: join(folder, "none"), EDITOR: "false" } });
 

@@ -29,6 +29,7 @@ interface RunOptions extends EndOptions {
   readonly model?: string;
   readonly skill?: string;
   readonly mcp?: readonly string[];
+  readonly secret?: readonly string[];
   readonly attach?: readonly string[];
   readonly name?: string;
   readonly title?: string;
@@ -72,6 +73,7 @@ export function addRunCommand(program: Command): void {
       "MCP servers: a JSON file, JSON, or the uid of one of the team (repeatable)",
       collect,
     )
+    .option("--secret <name>", "the only secrets of the team that the run gets (repeatable)", collect)
     .option("--attach <file>", "attach a file or an image (repeatable)", collect)
     .option("--name <name>", "the name of the configuration, by which runs can be listed")
     .option("--title <title>", "the title of the run")
@@ -167,6 +169,7 @@ async function requestOf(
       model_id: options.model ?? model,
       name: options.name,
       mcp_servers: options.mcp === undefined ? undefined : await mcpServersOf(options.mcp),
+      secrets: options.secret?.map((name) => ({ name })),
       worker_host: options.host,
       session_sharing: sharingOf(options.share),
       budget: budgetOf(options.budget),
