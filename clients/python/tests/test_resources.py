@@ -292,7 +292,8 @@ def test_webhooks_are_created_tested_changed_and_deleted_and_their_messages_are_
     secret = client.webhooks.rotate_secret(webhook.id, overlap_seconds=0).secret
     run = ended_run(client, "say hello")
     headers, body = wait_for(
-        lambda: next((post for post in receiver.posts if "run.succeeded" in post[1]), None), "a post"
+        lambda: next((post for post in receiver.posts if "run.succeeded" in post[1] and run.run_id in post[1]), None),
+        "a post",
     )
 
     message = client.webhooks.unwrap(body, headers, secret=secret)

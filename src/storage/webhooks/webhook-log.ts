@@ -57,7 +57,7 @@ async function hasUnread(tx: Tx): Promise<boolean> {
  * While no endpoint is enabled, the cursor moves to the end without reading. It is one statement, so it sees either
  * no event newer than an endpoint, or that endpoint. It waits for no other process, and never moves back.
  */
-async function passOver(tx: Tx): Promise<boolean> {
+export async function passOver(tx: Tx): Promise<boolean> {
   const count = await tx.$executeRaw`
     UPDATE event_log_cursors r SET position = last.position, run_id = last.run_id, seq = last.seq
     FROM (

@@ -11,12 +11,14 @@ import { PrismaEventLog } from "../../../src/storage/event-log.ts";
 import { repairLog } from "../../../src/storage/log-repair.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
 import { PrismaWebhookLog } from "../../../src/storage/webhooks/webhook-log.ts";
+import { createWebhookStorage } from "../../../src/storage/webhooks/webhook-storage.ts";
 import { NO_JOBS } from "../../support/job-inserts.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { aChange, anOrigin, aRun } from "../../support/run-builders.ts";
 import { SILENT_PUBSUB } from "../../support/silent-pubsub.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
 import { waitFor } from "../../support/wait-for.ts";
+import { anEndpoint } from "../../support/webhook-builders.ts";
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -132,6 +134,39 @@ describe("the webhooks' cursor while there is no endpoint", () => {
     );
 
     expect(positions.slice(1, 3)).toEqual([positions[0], positions[0]]);
+  });
+
+  test("an endpoint that is added or enabled receives nothing that happened before", async () => {
+    const { endpoints, log: events } = createWebhookStorage({ database, pubsub: SILENT_PUBSUB });
+    const endpoint = anEndpoint();
+    const runs: Run[] = [];
+    const told: string[] = [];
+    const aRunLater = async () => {
+      runs.push(await aStoredRun());
+      await untilSettled(await log.end(), 0);
+    };
+    const read = async () => {
+      told.push(...(await events.next(100)).stateChanges.map(({ run }) => run.id));
+    };
+
+    await aRunLater();
+    await endpoints.add(endpoint);
+    await read();
+    await endpoints.replace({ ...endpoint, enabled: false });
+    await aRunLater();
+    await endpoints.replace(endpoint);
+    await read();
+    await aRunLater();
+    await waitFor(
+      async () => {
+        await read();
+        return told.length > 0;
+      },
+      { what: "the last run" },
+    );
+    await endpoints.remove(endpoint.teamId, endpoint.id);
+
+    expect(told).toEqual([runs[2]?.id]);
   });
 });
 
