@@ -17,8 +17,7 @@ test("one idempotency key sent fifty times at once to two processes makes one ru
     const later = await send(1);
 
     const made = answers.filter((answer) => answer?.status === 200).map((answer) => answer?.body);
-    // A slow machine may refuse some, because each process has two connections to the database.
-    expect(new Set(answers.map((answer) => answer?.status)).difference(new Set([200, 409, 503]))).toEqual(
+    expect(new Set(answers.map((answer) => answer?.status)).difference(new Set([200, 409]))).toEqual(
       new Set(),
     );
     expect(made.length).toBeGreaterThan(0);
