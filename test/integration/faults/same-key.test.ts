@@ -9,6 +9,11 @@ test("one idempotency key sent fifty times at once to two processes makes one ru
       harness.start({ ERRAND_ROLE: "api" }),
       harness.start({ ERRAND_ROLE: "api" }),
     ]);
+    // The first request of a process loads and compiles code, and those behind it would wait too long for a connection.
+    for (const { api } of processes) {
+      await api.call("POST", "/agent/runs", { prompt: "say hello", config: { environment_id: "none" } });
+      await api.call("GET", "/agent/runs");
+    }
     const headers = { "idempotency-key": "the-one-key" };
     const send = (at: number) =>
       processes[at % 2]?.api.call("POST", "/agent/runs", { prompt: "say hello" }, headers);
