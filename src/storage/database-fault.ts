@@ -95,7 +95,8 @@ export function withErrorCodes<Method extends (...args: never[]) => unknown>(met
   return coded as Method;
 }
 
-function rethrowWithCode(error: unknown): never {
+/** The driver's own errors have no code. They get one. */
+export function rethrowWithCode(error: unknown): never {
   const isDriverError =
     error instanceof Error && Object.getPrototypeOf(error) === Error.prototype && !("code" in error);
   throw isDriverError ? Object.assign(error, { code: DRIVER_ERROR }) : error;

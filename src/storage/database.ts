@@ -2,7 +2,14 @@ import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { StorageUnavailable } from "../core/basics/errors.ts";
 import type { Log } from "../core/basics/log.ts";
-import { isWriteConflict, translateFault, UNREACHABLE, withErrorCodes } from "./database-fault.ts";
+import { CopyIn } from "./copy-in.ts";
+import {
+  isWriteConflict,
+  rethrowWithCode,
+  translateFault,
+  UNREACHABLE,
+  withErrorCodes,
+} from "./database-fault.ts";
 import { type Prisma, PrismaClient } from "./generated/client.ts";
 import { StatementNames } from "./statement-names.ts";
 import { WriteProbe } from "./write-probe.ts";
@@ -124,6 +131,21 @@ export class Database implements Statements {
   async rows<Row extends object>({ text, values, isPlannedAnew }: Statement): Promise<readonly Row[]> {
     const name = isPlannedAnew === true ? "" : this.#names.nameOf(text);
     return repeated(async () => (await this.#pool.query<Row>({ name, text, values: [...values] })).rows);
+  }
+
+  /** Performs a `COPY … FROM STDIN` as one statement. `pieces` are read as fast as the server takes them. */
+  async copyIn(text: string, pieces: Iterable<Uint8Array>): Promise<void> {
+    let client: pg.PoolClient | undefined;
+    let isUsable = false;
+    try {
+      client = await this.#pool.connect();
+      await client.query<CopyIn>(new CopyIn(text, pieces)).ended.catch(rethrowWithCode);
+      isUsable = true;
+    } catch (error) {
+      throw translateFault(error);
+    } finally {
+      client?.release(!isUsable);
+    }
   }
 
   /** Undefined when the database answers and can be written to, otherwise the reason. */

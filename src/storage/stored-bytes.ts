@@ -11,7 +11,8 @@ const MEASURE = `
     UNION ALL SELECT DISTINCT 'inputs', blob_id::text FROM run_inputs
     UNION ALL SELECT 'artifacts', blob_id::text FROM artifacts
     UNION ALL SELECT 'changes', blob_id::text FROM repository_changes)
-  SELECT kind, sum(pg_column_size(bytes))::float8 AS bytes FROM used JOIN blobs ON blobs.id::text = used.id GROUP BY kind
+  SELECT kind, sum(coalesce(size_bytes, pg_column_size(bytes)))::float8 AS bytes
+    FROM used JOIN blobs ON blobs.id::text = used.id GROUP BY kind
   UNION ALL SELECT 'events', pg_total_relation_size('run_events')::float8`;
 
 /** Reading some million rows takes longer than a request may. */

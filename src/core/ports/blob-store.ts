@@ -13,6 +13,8 @@ export interface BlobStore {
   put(blob: Uint8Array): Promise<string>;
   /** Fails with `BlobGone` when there is no such blob. */
   get(id: string): Promise<Uint8Array>;
+  /** The SHA-256 of the bytes in hexadecimal, without reading them. Fails with `BlobGone` like `get`. */
+  sha256(id: string): Promise<string>;
   /** Reads the blob in pieces, each when it is requested. A slow reader keeps one piece in memory. */
   read(id: string): AsyncIterable<Uint8Array>;
   /** Can be repeated. A blob that does not exist is not an error. */

@@ -27,7 +27,7 @@ import type { PolicyEvaluator } from "../team/policies/run-rules.ts";
 import { OVER_THE_API, type RunChanger } from "./run-changer.ts";
 
 export interface FollowUpServiceDeps {
-  readonly blobs: Pick<BlobStore, "get">;
+  readonly blobs: Pick<BlobStore, "sha256">;
   readonly digest: Digest;
   readonly storage: Pick<Storage, "followUps">;
 }
@@ -54,7 +54,7 @@ export class FollowUpService {
     }
     let effect: FollowUpEffect = {};
     const { from = OVER_THE_API } = extras;
-    const followUp = await withDigests(input, this.#deps);
+    const followUp = await withDigests(input, this.#deps.blobs);
     const evaluators = [await this.#changer.evaluator(viewer, from)];
     if (invitation !== undefined) {
       // A guest may do no more than the creator of the link as an ordinary member.

@@ -49,11 +49,11 @@ export function hashed(
 export async function readRequestInputs(
   run: RunDefinition,
   files: readonly InputFile[],
-  { blobs, digest }: { readonly blobs: Pick<BlobStore, "get">; readonly digest: Digest },
+  blobs: Pick<BlobStore, "sha256">,
 ): Promise<readonly ApprovalInput[]> {
   const attachments: { name: string; sha256: string }[] = [];
   for (const { blobId, fileName } of files) {
-    attachments.push({ name: fileName, sha256: digest(await blobs.get(blobId)) });
+    attachments.push({ name: fileName, sha256: await blobs.sha256(blobId) });
   }
   return requestInputs(run, attachments);
 }

@@ -1,4 +1,3 @@
-import type { Digest } from "../basics/crypto.ts";
 import { defined } from "../basics/defined.ts";
 import { AppError } from "../basics/errors.ts";
 import type { PrincipalId } from "../basics/ids.ts";
@@ -75,14 +74,14 @@ export interface FollowUpRules extends ApprovalTools {
   readonly required?: RequiredApproval | undefined;
 }
 
-/** Reads the files, because an approval is for their contents. */
+/** An approval is for the contents of the files. */
 export async function withDigests(
   { files = [], ...input }: ReceivedFollowUp,
-  { blobs, digest }: { readonly blobs: Pick<BlobStore, "get">; readonly digest: Digest },
+  blobs: Pick<BlobStore, "sha256">,
 ): Promise<FollowUpInput> {
   const digested: (InputFile & { readonly sha256: string })[] = [];
   for (const file of files) {
-    digested.push({ ...file, sha256: digest(await blobs.get(file.blobId)) });
+    digested.push({ ...file, sha256: await blobs.sha256(file.blobId) });
   }
   return digested.length === 0 ? input : { ...input, files: digested };
 }

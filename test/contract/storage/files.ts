@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import type { Run } from "../../../src/core/model/runs/run.ts";
@@ -21,12 +21,25 @@ export function describeFiles(harness: () => StorageHarness): void {
       await expect(blobs.get(id)).rejects.toMatchObject({ code: "internal_error", retryable: false });
     });
 
+    test("the hash of a blob is known without its bytes", async () => {
+      const { blobs } = harness();
+      const long = Buffer.alloc(2 * 2 ** 20 + 3, "long ");
+
+      for (const bytes of [long, Buffer.alloc(0)]) {
+        const hash = createHash("sha256").update(bytes).digest("hex");
+        expect(await blobs.sha256(await blobs.put(bytes))).toBe(hash);
+      }
+      await expect(blobs.sha256(randomUUID())).rejects.toMatchObject({ retryable: false });
+    });
+
     test("a blob is read piece by piece", async () => {
       const { blobs } = harness();
       const long = Buffer.alloc(2 * 2 ** 20 + 3, "long ");
 
       for (const bytes of [long, long.subarray(0, 2 ** 20), Buffer.alloc(0)]) {
-        expect((await buffer(blobs.read(await blobs.put(bytes)))).equals(bytes)).toBe(true);
+        const id = await blobs.put(bytes);
+        expect((await buffer(blobs.read(id))).equals(bytes)).toBe(true);
+        expect(bytes.equals(await blobs.get(id))).toBe(true);
       }
       const gone = buffer(blobs.read(randomUUID()));
       await expect(gone).rejects.toMatchObject({ code: "internal_error", retryable: false });

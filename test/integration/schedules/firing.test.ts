@@ -227,7 +227,7 @@ function openProcess(): Process {
     skills,
     secretBox: createSecretBox([Buffer.alloc(32, 1).toString("base64url")]),
     pullRequests: { isAllowed: async () => true },
-    blobs: { get: () => Promise.reject(new Error("No run has a file.")) },
+    blobs: { sha256: () => Promise.reject(new Error("No run has a file.")) },
     digest: sha256,
     log: SILENT_LOG,
     ...runRules({ storage, pubsub, clock }),

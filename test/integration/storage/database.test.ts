@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/app/system.ts";
 import { StorageUnavailable } from "../../../src/core/basics/errors.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
+import { withConnection } from "../../../src/storage/connection.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
+import { waitFor } from "../../support/wait-for.ts";
 
 const SETTINGS = `
   SELECT current_setting('jit') AS jit, current_setting('max_parallel_workers_per_gather') AS workers`;
@@ -34,6 +36,72 @@ test("blobs are stored uncompressed, so that a piece is read without those befor
   expect(await database.rows(size)).toEqual([{ size: bytes.length }]);
   expect(bytes.equals(await blobs.get(id))).toBe(true);
 });
+
+test("the hash and the length of a blob of an earlier release are computed", async () => {
+  const { drop, url } = await createTestDatabase();
+  onTestFinished(drop);
+  await using undo = new AsyncDisposableStack();
+  const database = new Database({ url, maxConnections: 1, log: SILENT_LOG });
+  undo.defer(() => database.close());
+  const blobs = createPrismaBlobStore(database, systemClock);
+  const id = await blobs.put(Buffer.from("bytes"));
+  const hash = await blobs.sha256(id);
+
+  await database.rows({ text: "UPDATE blobs SET size_bytes = NULL, sha256 = NULL", values: [] });
+
+  expect(await blobs.sha256(id)).toBe(hash);
+  expect(await blobs.get(id)).toHaveLength(5);
+});
+
+describe("a copy into a table that is not completed", () => {
+  const COPY = "COPY lines (line) FROM STDIN";
+  let database: Database;
+  let testDatabase: TestDatabase;
+  const count = () => database.rows({ text: "SELECT count(*)::int AS lines FROM lines", values: [] });
+
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase();
+    const { url } = testDatabase;
+    database = new Database({ url, maxConnections: 1, statementMs: 1_000, log: SILENT_LOG });
+    await database.rows({ text: "CREATE TABLE lines (line text)", values: [] });
+  });
+  afterAll(async () => {
+    await database?.close();
+    await testDatabase?.drop();
+  });
+  afterEach(async () => expect(await count()).toEqual([{ lines: 0 }]));
+
+  test("stores nothing when the server refuses a row", async () => {
+    await expect(database.copyIn(COPY, [Buffer.from("one\ntwo\tfields\n")])).rejects.toMatchObject({
+      code: "22P04",
+    });
+  });
+
+  test("stores nothing when it takes too long", async () => {
+    await expect(database.copyIn(COPY, endless())).rejects.toMatchObject({ code: "resource_unavailable" });
+  });
+
+  test("stores nothing when its connection is lost", async () => {
+    const copied = database.copyIn(COPY, endless());
+    const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = $1";
+
+    await Promise.all([
+      expect(copied).rejects.toBeInstanceOf(StorageUnavailable),
+      waitFor(() => endsOne(testDatabase.url, end, COPY), { what: "the copy to begin" }),
+    ]);
+  });
+});
+
+async function endsOne(url: string, end: string, query: string): Promise<boolean> {
+  const options = { applicationName: "errand tests", queryLimitMs: 5_000 };
+  return withConnection(url, options, async (client) => (await client.query(end, [query])).rowCount === 1);
+}
+
+function* endless(): Iterable<Uint8Array> {
+  for (;;) {
+    yield Buffer.alloc(10_000, "a line\n").subarray(0, 7_000);
+  }
+}
 
 describe("an error of the database is judged by its code alone:", () => {
   let database: Database;

@@ -27,7 +27,7 @@ export interface RunPreparerDeps extends Pick<RunRules, "policies" | "routing"> 
   readonly skills: Pick<SkillFinder, "find">;
   readonly secretBox: Pick<SecretBox, "seal">;
   readonly pullRequests: Pick<PullRequests, "isAllowed">;
-  readonly blobs: Pick<BlobStore, "get">;
+  readonly blobs: Pick<BlobStore, "sha256">;
   readonly digest: Digest;
 }
 

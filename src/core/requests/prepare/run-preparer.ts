@@ -72,7 +72,7 @@ export class RunPreparer {
     if (approval === undefined) {
       return { ...prepared, inputs };
     }
-    const approvalInputs = await readRequestInputs(definition, inputs, this.#deps);
+    const approvalInputs = await readRequestInputs(definition, inputs, this.#deps.blobs);
     const covered = hashed(approvalInputs, this.#deps.digest, approval.executes);
     return { ...prepared, inputs, approval: { ...approval, ...covered } };
   }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Clock } from "../../../../src/core/basics/clock.ts";
 import { newId } from "../../../../src/core/basics/ids.ts";
 import type { BlobStore } from "../../../../src/core/ports/blob-store.ts";
@@ -14,6 +15,7 @@ export function createInMemoryBlobStore(clock: Clock): BlobStore {
       return id;
     },
     get: async (id) => find(id),
+    sha256: async (id) => createHash("sha256").update(find(id)).digest("hex"),
     async *read(id) {
       for (let from = 0; from < find(id).length; from += PIECE_LENGTH) {
         yield find(id).subarray(from, from + PIECE_LENGTH);
