@@ -16,6 +16,7 @@ import { Maintenance } from "../core/upkeep/maintenance.ts";
 import { SecretKeyRotation } from "../core/upkeep/secret-key-rotation.ts";
 import { RunWorker, type RunWorkerDeps } from "../core/work/attempts/run-worker.ts";
 import { WaitingAgents } from "../core/work/lease/waiting-agents.ts";
+import { StartTimes } from "../core/work/log/start-times.ts";
 import { createGateways } from "../gateway/create-gateways.ts";
 import { gatewayVariables } from "../gateway/gateway-variables.ts";
 import { RepositoryClones } from "../git/repository-clones.ts";
@@ -75,9 +76,11 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   const disk = deps.disk === undefined ? {} : { disk: deps.disk };
   const maxBytes = config.work.workspaceGib * GIBIBYTE;
   const quota = await findProjectQuota({ dataDir, maxBytes, log });
+  const startTimes = new StartTimes();
   const runWorker = new RunWorker({
     ...host,
     ...disk,
+    startTimes,
     queue,
     ...runDeps(bootstrap, deps, { chosen, clones, quota }),
     ...defined({ images: chosen.sandbox.images }),
@@ -86,6 +89,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   const localDisk = composeDisk(bootstrap, deps, chosen);
   const heartbeat = new Heartbeat({
     disk: localDisk,
+    startTimes,
     workers: storage.workers,
     clock: systemClock,
     log,
@@ -150,7 +154,7 @@ function runDeps(
   bootstrap: Bootstrap,
   deps: AppDeps,
   tools: AttemptTools,
-): Omit<RunWorkerDeps, "worker" | "host" | "disk" | "queue"> {
+): Omit<RunWorkerDeps, "worker" | "host" | "disk" | "queue" | "startTimes"> {
   const { config, knownSecrets, logger } = bootstrap;
   const { blobs: files, pubsub, storage, writer } = deps;
   const log = plainLog(logger);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defined } from "../core/basics/defined.ts";
+import { type Durations, START_PHASES, type StartDurations } from "../core/model/workers/start-durations.ts";
 import type { DiskUse, LiveWorker, Worker } from "../core/model/workers/worker.ts";
 import type { HostLoad, WorkerStore } from "../core/ports/stores/worker-store.ts";
 import type { Statements } from "./database.ts";
@@ -19,14 +20,22 @@ const DISK_USE: z.ZodType<DiskUse> = z.looseObject({
   orphans: z.number(),
 } satisfies MembersOf<DiskUse>);
 
+const DURATIONS: z.ZodType<Durations> = z.looseObject({
+  within: z.array(z.number()),
+  count: z.number(),
+  sumSeconds: z.number(),
+} satisfies MembersOf<Durations>);
+const STARTS: z.ZodType<StartDurations> = z.partialRecord(z.enum(START_PHASES), DURATIONS);
+
 /** Heartbeats arrive three times as often. */
 export const LIVE_SECONDS = 30;
 const KEPT_SECONDS = 24 * 3_600;
 
 const BEAT = `
-  INSERT INTO workers (id, worker_host, capacity, sandbox, isolated, disk, disk_use, started_at, last_seen_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, clock_timestamp(), clock_timestamp())
-  ON CONFLICT (id) DO UPDATE SET last_seen_at = clock_timestamp(), disk_use = excluded.disk_use`;
+  INSERT INTO workers (id, worker_host, capacity, sandbox, isolated, disk, disk_use, starts, started_at, last_seen_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7::jsonb, $8::jsonb, clock_timestamp(), clock_timestamp())
+  ON CONFLICT (id) DO UPDATE
+  SET last_seen_at = clock_timestamp(), disk_use = excluded.disk_use, starts = excluded.starts`;
 /** A worker may have reported nothing about its disk. */
 const TAKES_RUNS = Prisma.raw("(disk_use ->> 'takesRuns')::boolean IS DISTINCT FROM false");
 /**
@@ -49,9 +58,11 @@ export class PrismaWorkerStore implements WorkerStore {
     this.#database = database;
   }
 
-  async beat({ id, disk, diskUse, host, slots, sandbox }: Worker): Promise<void> {
-    const use = diskUse === undefined ? null : JSON.stringify(diskUse);
-    const values = [id, host ?? null, slots, sandbox.name, sandbox.isolated, disk ?? null, use];
+  async beat({ id, disk, diskUse, host, slots, sandbox, starts }: Worker): Promise<void> {
+    const [use, durations] = [diskUse, starts].map((each) =>
+      each === undefined ? null : JSON.stringify(each),
+    );
+    const values = [id, host ?? null, slots, sandbox.name, sandbox.isolated, disk ?? null, use, durations];
     await this.#database.rows({ text: BEAT, values });
     await this.#database.rows({ text: DELETE_GONE, values: [KEPT_SECONDS] });
   }
@@ -118,6 +129,7 @@ function workerOf({
   capacity,
   sandbox,
   isolated,
+  starts,
   startedAt,
   lastSeenAt,
 }: WorkerRow): LiveWorker {
@@ -132,6 +144,10 @@ function workerOf({
         diskUse === null
           ? undefined
           : parseJsonColumn(DISK_USE, diskUse, { table: "workers", id, column: "disk_use" }),
+      starts:
+        starts === null
+          ? undefined
+          : parseJsonColumn(STARTS, starts, { table: "workers", id, column: "starts" }),
     }),
     slots: capacity,
     sandbox: { name: sandbox, isolated },

@@ -22,6 +22,9 @@ export function describeAgentRunner(name: string, makeRunner: MakeRunner): void 
       const end = await session.prompt("Look around");
 
       expect(session).toMatchObject({ resumed: false, agent: { name: "demo" } });
+      // It starts a program, which takes longer than to ask it.
+      expect(session.phases.initializeMs).toBeGreaterThan(0);
+      expect(Object.values(session.phases).every((ms) => Number.isInteger(ms) && ms >= 0)).toBe(true);
       expect(end).toMatchObject({ stopReason: "end_turn", usage: { totalTokens: expect.any(Number) } });
       expect(await readFile(join(harness.workspace.directory, "ERRAND-REPORT.md"), "utf8")).toContain(
         "> Look around",

@@ -24,6 +24,7 @@ import { LostRuns } from "../../src/core/upkeep/lost-runs.ts";
 import { Maintenance } from "../../src/core/upkeep/maintenance.ts";
 import { RunWorker, type RunWorkerDeps } from "../../src/core/work/attempts/run-worker.ts";
 import { WaitingAgents } from "../../src/core/work/lease/waiting-agents.ts";
+import { StartTimes } from "../../src/core/work/log/start-times.ts";
 import { createSchemaChecker } from "../../src/json-schema/schema-checker.ts";
 import { createKnownSecrets } from "../../src/secrets/redaction.ts";
 import { createSecretBox } from "../../src/secrets/secret-box.ts";
@@ -153,7 +154,17 @@ export class CoreHarness {
       isMemoryShort: async () => this.isMemoryShort,
       ...{ clock, log },
     });
-    const shared = { waitingAgents, skills: this.skills, blobs, workspaces, gateways, changes, pullRequests };
+    const startTimes = new StartTimes();
+    const shared = {
+      waitingAgents,
+      startTimes,
+      skills: this.skills,
+      blobs,
+      workspaces,
+      gateways,
+      changes,
+      pullRequests,
+    };
     this.#workerDeps = { storage, pubsub, clock, writer, log, ...shared, agents: runner, ...worker };
   }
 

@@ -67,6 +67,7 @@ class ScriptedSession implements AgentSession {
   readonly sessionId: string;
   readonly resumed: boolean;
   readonly agent = { name: "scripted", version: "1.0" };
+  readonly phases = { processMs: 1, initializeMs: 2, sessionMs: 3 };
   readonly #agents: ScriptedAgents;
   readonly #observer: AgentObserver;
   #turn: AbortController | undefined;

@@ -1,7 +1,8 @@
-import { type ClientConnection, client, RequestError } from "@agentclientprotocol/sdk/unstable";
+import { RequestError } from "@agentclientprotocol/sdk/unstable";
 import { withTimeout } from "../../core/basics/clock.ts";
 import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
+import type { AgentPhases } from "../../core/model/runs/events.ts";
 import { PICTURE_BYTES_MAX } from "../../core/model/workspaces/picture.ts";
 import { pathsInside } from "../../core/model/workspaces/workspace.ts";
 import type { AgentObserver, AgentRunner, AgentSession, AgentStart } from "../../core/ports/agent-runner.ts";
@@ -12,12 +13,12 @@ import { defaultModelFor, modelFor } from "../agent-models.ts";
 import { type CompatibleServer, chooseModel, listModels } from "../compatible-models.ts";
 import type { ModelServers, PlacedModel } from "../models.ts";
 import { AcpSession } from "./acp-session.ts";
+import { AgentConnection, type AgentListener } from "./agent-connection.ts";
 import { toAppError } from "./agent-error.ts";
 import { AgentProcess, agentCommand } from "./agent-process.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
 import { writeHomeFiles } from "./home-files.ts";
 import { requireMcpServers } from "./mcp-check.ts";
-import { type MessageTap, openMessageStream } from "./message-stream.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
 import { PermissionAnswers } from "./permission-answers.ts";
 import { type FoundPictures, PictureFinder } from "./pictures.ts";
@@ -69,13 +70,14 @@ async function startSession(
   given: AgentStart,
   observer: AgentObserver,
 ): Promise<AgentSession> {
+  const begunMs = performance.now();
   const agent = findAgent(options.catalogue, given.agent);
   options.requireSandboxFor(agent);
   const request = agent.isDemo ? given : withStandingInstructions(given);
   const prepared = { agent, launch: await prepareLaunch(options, agent, request, observer) };
   await checkMcpServers(options, prepared, request);
   try {
-    return await new SessionStart(options, prepared, request, observer).run();
+    return await new SessionStart(options, prepared, request, observer).run(begunMs);
   } catch (error) {
     if (request.previousSession === undefined || request.signal.aborted || !isAgentFailure(error)) {
       throw error;
@@ -83,7 +85,7 @@ async function startSession(
     // Otherwise an agent that dies while it loads its old session would fail the run at each follow-up.
     options.log.warn({ runId: request.runId, error }, "agent.load_failed");
     const { previousSession: _, ...fresh } = request;
-    return await new SessionStart(options, prepared, fresh, observer).run();
+    return await new SessionStart(options, prepared, fresh, observer).run(begunMs);
   }
 }
 
@@ -191,6 +193,11 @@ function notStartedIn(image: string, { message, options }: AppError): AppError {
   );
 }
 
+interface TimedSession {
+  readonly opened: OpenedSession;
+  readonly phases: AgentPhases;
+}
+
 /** One try to start an agent. If it fails, nothing of it remains. */
 class SessionStart {
   readonly #options: AcpRunnerOptions;
@@ -198,7 +205,7 @@ class SessionStart {
   readonly #request: AgentStart;
   readonly #observer: AgentObserver;
   readonly #pictures = new PictureFinder();
-  readonly #process: AgentProcess;
+  readonly #agent: AgentConnection;
   readonly #permissions: PermissionAnswers;
   readonly #tasks: BackgroundTasks;
   #replaying = false;
@@ -211,31 +218,32 @@ class SessionStart {
     this.#request = request;
     this.#observer = observer;
     this.#permissions = new PermissionAnswers(request.permissionPolicy, observer);
-    this.#process = new AgentProcess(
+    const agentProcess = new AgentProcess(
       options.sandbox.spawn(agentCommand(prepared, request, options.variablesOf(request.gateway))),
       (stderr) => options.log.warn({ runId: request.runId, stderr }, "agent.died"),
     );
+    this.#agent = new AgentConnection(agentProcess, this.#listener());
     this.#tasks = new BackgroundTasks({
-      process: this.#process.process,
+      process: agentProcess.process,
       mcpServers: Object.values(request.mcpServers).filter((server) => server !== "remote"),
       limitMs: options.backgroundMs,
       updatedAt: () => this.#updatedAt,
     });
   }
 
-  async run(): Promise<AgentSession> {
-    const connection = this.#connect();
-    const giveUp = () => connection.close();
+  async run(begunMs: number): Promise<AgentSession> {
+    const giveUp = () => this.#agent.client.close();
     this.#request.signal.addEventListener("abort", giveUp, { once: true });
     try {
       this.#request.signal.throwIfAborted();
-      const opened = await this.#open(connection);
+      const { opened, phases } = await this.#openInTime(begunMs);
       this.#request.signal.removeEventListener("abort", giveUp);
       this.#recordMissingParts(opened);
       return new AcpSession({
         opened,
-        connection,
-        process: this.#process,
+        phases,
+        connection: this.#agent.client,
+        process: this.#agent.process,
         permissions: this.#permissions,
         tasks: this.#tasks,
         gateway: this.#request.gateway,
@@ -243,24 +251,14 @@ class SessionStart {
       });
     } catch (error) {
       const failure = await this.#toFailure(error);
-      await this.#process.close();
-      connection.close();
+      await this.#agent.close();
       throw failure;
     }
   }
 
-  #connect(): ClientConnection {
-    const { stdin, stdout } = this.#process.process;
-    const connection = client({ name: "errand" })
-      .onRequest("session/request_permission", ({ params }) => this.#permissions.answer(params))
-      .connect(openMessageStream(stdin, stdout, this.#tap()));
-    // A child of the agent may keep its output open after the agent has died.
-    void this.#process.ended().then(() => connection.close());
-    return connection;
-  }
-
-  #tap(): MessageTap {
+  #listener(): AgentListener {
     return {
+      permission: (request) => this.#permissions.answer(request),
       backpressure: () => this.#observer.backpressure(),
       update: (update) => {
         const mapped = this.#replaying ? undefined : mapUpdate(update);
@@ -304,22 +302,39 @@ class SessionStart {
     }
   }
 
-  async #open(connection: ClientConnection): Promise<OpenedSession> {
-    const replay = {
-      begin: () => {
-        this.#replaying = true;
-      },
-    };
+  async #openInTime(begunMs: number): Promise<TimedSession> {
     const timeoutMs = this.#options.startTimeoutMs ?? START_TIMEOUT_MS;
-    const { agent, launch } = this.#prepared;
-    const terms = { ...launch, acceptsMcpServers: agent.acceptsMcpServers };
-    const opened = await withTimeout(openSession(connection.agent, this.#request, terms, replay), timeoutMs);
+    const opened = await withTimeout(this.#open(begunMs), timeoutMs);
     if (opened === undefined) {
       const seconds = Math.round(timeoutMs / 1_000);
       const message = `The agent was not ready after ${seconds} s.`;
       throw new AppError("internal_error", message, { reason: "agent_process_failed" });
     }
     return opened;
+  }
+
+  async #open(begunMs: number): Promise<TimedSession> {
+    const replay = {
+      begin: () => {
+        this.#replaying = true;
+      },
+    };
+    const { agent, launch } = this.#prepared;
+    const terms = { ...launch, acceptsMcpServers: agent.acceptsMcpServers };
+    const spawnedMs = performance.now();
+    const initialized = await this.#agent.initialize(launch.authenticate);
+    const initializedMs = performance.now();
+    const opened = await openSession(this.#agent.client.agent, initialized, {
+      start: this.#request,
+      terms,
+      replay,
+    });
+    const phases = {
+      processMs: Math.round(spawnedMs - begunMs),
+      initializeMs: Math.round(initializedMs - spawnedMs),
+      sessionMs: Math.round(performance.now() - initializedMs),
+    };
+    return { opened, phases };
   }
 
   async #toFailure(error: unknown): Promise<AppError> {
@@ -334,7 +349,7 @@ class SessionStart {
     if (error instanceof AppError) {
       return error;
     }
-    return error instanceof RequestError ? toAppError(error) : await this.#process.failure(error);
+    return error instanceof RequestError ? toAppError(error) : await this.#agent.process.failure(error);
   }
 
   #recordMissingParts({ shortcomings }: OpenedSession): void {

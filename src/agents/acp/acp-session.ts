@@ -14,6 +14,7 @@ import {
   type TokenUsage,
   type TurnEnd,
 } from "../../core/model/runs/agent-update.ts";
+import type { AgentPhases } from "../../core/model/runs/events.ts";
 import type { AgentSession, PromptExtras, PromptImage } from "../../core/ports/agent-runner.ts";
 import type { Gateway } from "../../core/ports/gateway.ts";
 import type { AgentDefinition } from "../agent-definition.ts";
@@ -26,6 +27,7 @@ import type { PermissionAnswers } from "./permission-answers.ts";
 
 export interface SessionDeps {
   readonly opened: OpenedSession;
+  readonly phases: AgentPhases;
   readonly connection: ClientConnection;
   readonly process: AgentProcess;
   readonly permissions: PermissionAnswers;
@@ -38,6 +40,7 @@ export class AcpSession implements AgentSession {
   readonly sessionId: string;
   readonly resumed: boolean;
   readonly agent: AgentSession["agent"];
+  readonly phases: AgentPhases;
   readonly #deps: SessionDeps;
   #preamble: string;
   #turn: Turn | undefined;
@@ -49,6 +52,7 @@ export class AcpSession implements AgentSession {
     this.sessionId = deps.opened.sessionId;
     this.resumed = deps.opened.resumed;
     this.agent = deps.opened.agent;
+    this.phases = deps.phases;
     this.#preamble = deps.opened.preamble ?? "";
   }
 

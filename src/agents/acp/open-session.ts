@@ -39,23 +39,23 @@ export interface Replay {
   begin(): void;
 }
 
-/** The parts of the launch that matter after the start. */
-export interface SessionTerms
-  extends Pick<AgentLaunch, "authenticate" | "instructions" | "setsModel" | "passesBasePrompt"> {
+/** The parts of the launch that matter for the session. */
+export interface SessionTerms extends Pick<AgentLaunch, "instructions" | "setsModel" | "passesBasePrompt"> {
   readonly acceptsMcpServers: boolean;
 }
 
-/** Initializes a new agent until it accepts prompts. Rejects with the agent's error. */
+export interface SessionRequest {
+  readonly start: AgentStart;
+  readonly terms: SessionTerms;
+  readonly replay: Replay;
+}
+
+/** Prepares an initialized agent until it accepts prompts. Rejects with the agent's error. */
 export async function openSession(
   agent: ClientContext,
-  start: AgentStart,
-  terms: SessionTerms,
-  replay: Replay,
+  initialized: InitializeResponse,
+  { replay, start, terms }: SessionRequest,
 ): Promise<OpenedSession> {
-  const initialized = await initialize(agent);
-  if (terms.authenticate !== undefined) {
-    await agent.request("authenticate", { methodId: terms.authenticate });
-  }
   const basePrompt = basePromptAtStart(start, terms);
   const { previousSession } = start;
   const hasChannel = Boolean(initialized.agentCapabilities?.sessionCapabilities?.systemPrompt);
@@ -119,7 +119,11 @@ function takesSteering({ _meta }: InitializeResponse): boolean {
   return steering.safeParse(_meta).success;
 }
 
-async function initialize(agent: ClientContext): Promise<InitializeResponse> {
+/** What an agent needs before it can have a session. Nothing in it belongs to a run. */
+export async function initialize(
+  agent: ClientContext,
+  authenticate: string | undefined,
+): Promise<InitializeResponse> {
   const initialized = await agent.request("initialize", {
     protocolVersion: PROTOCOL_VERSION,
     clientInfo: { name: "errand", version: "1" },
@@ -133,6 +137,9 @@ async function initialize(agent: ClientContext): Promise<InitializeResponse> {
       retryable: false,
       remedy: "Install the version named in the catalogue.",
     });
+  }
+  if (authenticate !== undefined) {
+    await agent.request("authenticate", { methodId: authenticate });
   }
   return initialized;
 }

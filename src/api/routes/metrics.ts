@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from "fastify";
 import { Gauge, Registry } from "prom-client";
+import { type Durations, START_BOUNDS, START_PHASES } from "../../core/model/workers/start-durations.ts";
 import type { LiveWorker } from "../../core/model/workers/worker.ts";
 import { type MeasuredBytes, STORED_KINDS } from "../../core/upkeep/stored-bytes.ts";
 import type { ApiDeps } from "../api-deps.ts";
@@ -16,9 +17,10 @@ export function metricsRoutes({
       requireOperator(request);
       // A registry of its own, so that a worker that has gone leaves no figure behind.
       const registry = new Registry();
-      addWorkerMetrics(registry, await workers.listLive());
+      const live = await workers.listLive();
+      addWorkerMetrics(registry, live);
       addStoredBytes(registry, storedBytes.latest);
-      return reply.type(registry.contentType).send(await registry.metrics());
+      return reply.type(registry.contentType).send((await registry.metrics()) + startsText(live));
     });
   };
 }
@@ -67,6 +69,35 @@ function addWorkerMetrics(registry: Registry, workers: readonly LiveWorker[]): v
       }
     }
   }
+}
+
+const STARTS = "errand_run_start_seconds";
+const ABOUT_STARTS = [
+  `# HELP ${STARTS} How long the parts of starts took since the start of the worker, from the claim of a run to the first text of its agent.`,
+  `# TYPE ${STARTS} histogram`,
+];
+
+/** As text, because the workers have counted already, and a `Histogram` wants to count itself. */
+function startsText(workers: readonly LiveWorker[]): string {
+  const lines = workers.flatMap(({ id, starts }) =>
+    START_PHASES.flatMap((phase) =>
+      startLines(starts?.[phase], `worker=${JSON.stringify(id)},phase="${phase}"`),
+    ),
+  );
+  return [...ABOUT_STARTS, ...lines, ""].join("\n");
+}
+
+function startLines(durations: Durations | undefined, labels: string): readonly string[] {
+  if (durations === undefined) {
+    return [];
+  }
+  const { count, sumSeconds, within } = durations;
+  return [
+    ...START_BOUNDS.map((bound, index) => `${STARTS}_bucket{${labels},le="${bound}"} ${within[index] ?? 0}`),
+    `${STARTS}_bucket{${labels},le="+Inf"} ${count}`,
+    `${STARTS}_sum{${labels}} ${sumSeconds}`,
+    `${STARTS}_count{${labels}} ${count}`,
+  ];
 }
 
 /** Before the first measurement has ended, there are no figures. */

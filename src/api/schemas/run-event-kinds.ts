@@ -34,6 +34,19 @@ const Status = z
   .optional()
   .describe("Why the run ended, or what it waits for.");
 
+const AgentPhases = z
+  .object({
+    process_ms: count(
+      "Until its process could be given a message, with the installation of the agent and the check of its MCP servers.",
+    ),
+    initialize_ms: count("Until it had answered the first message, so with the start of its program."),
+    session_ms: count("Until its session was open."),
+  })
+  .optional()
+  .describe(
+    "How long the parts of the start took, in milliseconds. Absent in events of earlier versions and for guests.",
+  );
+
 const RequestFile = z.object({
   path: text("The path in the workspace."),
   kind: z.enum(INPUT_KINDS).describe("The kind of input."),
@@ -204,6 +217,7 @@ export const RUN_EVENT_KINDS: Kinds = {
       version: maybe("The version that the agent reports."),
       session: text("The agent's own id of the session."),
       resumed: flag("Whether the agent remembers the earlier turns."),
+      phases: AgentPhases,
     },
   },
   "turn.started": {

@@ -1,5 +1,6 @@
 import type { RunId } from "../basics/ids.ts";
 import type { AgentUpdate, PermissionRequest, TurnEnd } from "../model/runs/agent-update.ts";
+import type { AgentPhases } from "../model/runs/events.ts";
 import type { AgentPicture } from "../model/workspaces/picture.ts";
 import type { Workspace } from "../model/workspaces/workspace.ts";
 import type { Gateway } from "./gateway.ts";
@@ -52,6 +53,7 @@ export interface AgentSession {
   /** Whether `previousSession` was resumed. If not, the agent knows nothing of earlier turns. */
   readonly resumed: boolean;
   readonly agent: { readonly name: string; readonly version?: string };
+  readonly phases: AgentPhases;
   /**
    * Runs one turn. It is never called while another turn is running. Waits for a while for commands that the agent left
    * running, and stops them then. Rejects with an AppError when the agent fails or dies.

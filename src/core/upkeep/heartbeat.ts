@@ -1,6 +1,7 @@
 import type { Clock, Stop } from "../basics/clock.ts";
 import { defined } from "../basics/defined.ts";
 import type { Log } from "../basics/log.ts";
+import type { StartDurations } from "../model/workers/start-durations.ts";
 import type { DiskUse, Worker } from "../model/workers/worker.ts";
 import type { WorkerStore } from "../ports/stores/worker-store.ts";
 
@@ -13,6 +14,7 @@ export interface HeartbeatDeps {
   readonly log: Log;
   readonly worker: Worker;
   readonly disk?: { look(): Promise<DiskUse> };
+  readonly startTimes?: { readonly durations: StartDurations };
 }
 
 /** Reports that a worker is alive. */
@@ -45,8 +47,9 @@ export class Heartbeat {
   }
 
   async #report(): Promise<void> {
-    const { disk, log, worker, workers } = this.#deps;
+    const { disk, log, startTimes, worker, workers } = this.#deps;
     const diskUse = await disk?.look().catch((error) => log.warn("worker.disk.not_read", { error }));
-    await workers.beat({ ...worker, ...defined({ diskUse: diskUse ? diskUse : undefined }) });
+    const reported = { diskUse: diskUse ? diskUse : undefined, starts: startTimes?.durations };
+    await workers.beat({ ...worker, ...defined(reported) });
   }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { LeaseToken } from "../../../src/core/basics/ids.ts";
 import type { RunState } from "../../../src/core/model/runs/states.ts";
+import { START_BOUNDS } from "../../../src/core/model/workers/start-durations.ts";
 import type { Worker } from "../../../src/core/model/workers/worker.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";
@@ -135,6 +136,18 @@ export function describeWorkers(harness: () => StorageHarness): void {
       await store().beat({ ...worker, diskUse: { ...diskUse, takesRuns: true } });
       expect(await loadsOf(host)).toEqual([{ host, slots: 2, taken: 0 }]);
       expect(await store().hasRoom(disk, host)).toBe(true);
+    });
+
+    test("a worker is listed with the durations of its starts as it last reported them", async () => {
+      const worker = aWorker();
+      const session = { within: START_BOUNDS.map(() => 2), count: 3, sumSeconds: 301.5 };
+
+      await store().beat(worker);
+      await store().beat({ ...worker, starts: { session } });
+      expect((await live(worker)).map(({ starts }) => starts)).toEqual([{ session }]);
+
+      await store().beat(worker);
+      expect((await live(worker)).map(({ starts }) => starts)).toEqual([undefined]);
     });
 
     test("a silent worker has no slots", async () => {

@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LeaseToken } from "../../../src/core/basics/ids.ts";
+import { START_BOUNDS } from "../../../src/core/model/workers/start-durations.ts";
 import type { Worker } from "../../../src/core/model/workers/worker.ts";
+import { StartTimes } from "../../../src/core/work/log/start-times.ts";
 import { withConnection } from "../../../src/storage/connection.ts";
 import { waitFor } from "../../support/wait-for.ts";
 import { call, createRun } from "./api-caller.ts";
@@ -150,6 +152,32 @@ describe("workers", () => {
       ]),
     );
     expect(refused.status).toBe(403);
+  });
+
+  test("the metrics have the durations of the starts of each live worker as a histogram", async () => {
+    const times = new StartTimes();
+    for (const ms of [20, 40, 400_000]) {
+      times.add("first_word", ms);
+    }
+    const worker = aWorker({ starts: times.durations });
+    const labels = `worker="${worker.id}",phase="first_word"`;
+    await harness.storage.workers.beat(worker);
+
+    const { text } = await call(harness, "/metrics");
+
+    const counted = text.split("\n").filter((line) => line.includes(worker.id) && line.includes("start"));
+    expect(text).toContain("# TYPE errand_run_start_seconds histogram");
+    expect(counted).toHaveLength(START_BOUNDS.length + 3);
+    expect(counted).toEqual(
+      expect.arrayContaining([
+        `errand_run_start_seconds_bucket{${labels},le="0.01"} 0`,
+        `errand_run_start_seconds_bucket{${labels},le="0.025"} 1`,
+        `errand_run_start_seconds_bucket{${labels},le="300"} 2`,
+        `errand_run_start_seconds_bucket{${labels},le="+Inf"} 3`,
+        `errand_run_start_seconds_sum{${labels}} 400.06`,
+        `errand_run_start_seconds_count{${labels}} 3`,
+      ]),
+    );
   });
 
   test("the metrics have the bytes that the database stores for runs", async () => {

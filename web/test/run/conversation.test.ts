@@ -278,6 +278,18 @@ describe("the rows", () => {
     });
   });
 
+  test("the start of the agent says how long it took, if the event does", () => {
+    const started = (members: object) =>
+      event("agent.started", { agent: "codex", version: "2", session: "s", resumed: false, ...members });
+    const phases = { process_ms: 40, initialize_ms: 1_500, session_ms: 300 };
+
+    const { rows } = fold([started({ phases }), started({})]);
+
+    expect(rows[0]).toMatchObject({
+      entries: [{ text: "codex 2 started in 1.8 s" }, { text: "codex 2 started" }],
+    });
+  });
+
   test("the end of the attempt is a row, except after the end of the run", () => {
     const ended = (reason: string) => event("attempt.ended", { attempt: 1, reason });
     const done = () => event("run.state", { from: "INPROGRESS", to: "SUCCEEDED" });

@@ -2376,6 +2376,25 @@ class ChangesNotKeptEvent(Model):
     """
 
 
+class AgentStartedEventPhases(Model):
+    """
+    How long the parts of the start took, in milliseconds. Absent in events of earlier versions and for guests.
+    """
+
+    process_ms: int
+    """
+    Until its process could be given a message, with the installation of the agent and the check of its MCP servers.
+    """
+    initialize_ms: int
+    """
+    Until it had answered the first message, so with the start of its program.
+    """
+    session_ms: int
+    """
+    Until its session was open.
+    """
+
+
 class AgentStartedEvent(Model):
     """
     The agent's process has started.
@@ -2417,6 +2436,10 @@ class AgentStartedEvent(Model):
     resumed: bool
     """
     Whether the agent remembers the earlier turns.
+    """
+    phases: AgentStartedEventPhases | None = None
+    """
+    How long the parts of the start took, in milliseconds. Absent in events of earlier versions and for guests.
     """
 
 

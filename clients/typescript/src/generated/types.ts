@@ -2394,6 +2394,24 @@ export type ChangesNotKeptEvent = {
 };
 
 /**
+ * How long the parts of the start took, in milliseconds. Absent in events of earlier versions and for guests.
+ */
+export type AgentStartedEventPhases = {
+    /**
+     * Until its process could be given a message, with the installation of the agent and the check of its MCP servers.
+     */
+    process_ms: number;
+    /**
+     * Until it had answered the first message, so with the start of its program.
+     */
+    initialize_ms: number;
+    /**
+     * Until its session was open.
+     */
+    session_ms: number;
+};
+
+/**
  * The agent's process has started.
  */
 export type AgentStartedEvent = {
@@ -2434,6 +2452,10 @@ export type AgentStartedEvent = {
      * Whether the agent remembers the earlier turns.
      */
     resumed: boolean;
+    /**
+     * How long the parts of the start took, in milliseconds. Absent in events of earlier versions and for guests.
+     */
+    phases?: AgentStartedEventPhases;
 };
 
 /**

@@ -49,6 +49,8 @@ export type RunEventBody =
       readonly version?: string;
       readonly session: string;
       readonly resumed: boolean;
+      /** Absent in events of earlier versions. */
+      readonly phases?: AgentPhases;
     }
   | {
       readonly kind: "turn.started";
@@ -124,6 +126,16 @@ export type RunEventBody =
     }
   | WorkspaceStep
   | AgentUpdate;
+
+/** How long the parts of an agent's start took. */
+export interface AgentPhases {
+  /** Until its process could be given a message, with the installation of the agent and the check of its MCP servers. */
+  readonly processMs: number;
+  /** Until it had answered the first message, so with the start of its program. */
+  readonly initializeMs: number;
+  /** Until its session was open. */
+  readonly sessionMs: number;
+}
 
 export const RATINGS = ["good", "bad"] as const;
 

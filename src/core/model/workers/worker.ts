@@ -1,3 +1,5 @@
+import type { StartDurations } from "./start-durations.ts";
+
 /** A live worker process, as it describes itself. */
 export interface Worker {
   /** The name in its leases. */
@@ -11,6 +13,8 @@ export interface Worker {
   readonly sandbox: { readonly name: string; readonly isolated: boolean };
   /** Undefined: it has not reported it. */
   readonly diskUse?: DiskUse;
+  /** Undefined: it has not reported them. */
+  readonly starts?: StartDurations;
 }
 
 /** The disk with the data directory of a worker. Sizes are in bytes. */

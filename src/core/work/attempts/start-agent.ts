@@ -10,10 +10,8 @@ import type { AttemptContext } from "../context/attempt-context.ts";
 import type { AttemptServices } from "../context/attempt-services.ts";
 import { BudgetWatch } from "../limits/budget.ts";
 import { priorCostUsd } from "../limits/prior-usage.ts";
-import type { EventRecorder } from "../log/event-recorder.ts";
 import type { OpenedSecrets } from "../secrets/run-secrets.ts";
 import { TurnRunner } from "../turns/turn-runner.ts";
-import type { PictureSaver } from "../workspaces/picture-saver.ts";
 import { knowsConversation, runToResume } from "../workspaces/previous-run.ts";
 
 /** How many updates wait for the turn runner. The oldest are discarded, so that a hostile agent cannot fill memory. */
@@ -56,7 +54,8 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
     meter.resume(await priorCostUsd(deps, run, before));
   }
   const started = await recordStart(services, session, attemptContext.workspace);
-  const { clock } = deps;
+  const { clock, startTimes } = deps;
+  startTimes.addAgent(session.phases);
   const budget =
     run.config.budget &&
     new BudgetWatch({ clock, gateway: attemptContext.gateway, meter, abort, run, workedMs });
@@ -83,18 +82,19 @@ export async function startAgent(services: AttemptServices, needs: AgentNeeds): 
  * started, so earlier updates wait for it.
  */
 class SessionObserver implements AgentObserver {
-  readonly #recorder: EventRecorder;
-  readonly #pictures: PictureSaver;
+  readonly #services: Pick<AttemptServices, "deps" | "pictures" | "recorder">;
   readonly #early: AgentUpdate[] = [];
   #turns: TurnRunner | undefined;
+  /** When the agent was ready, until its first text. */
+  #readyMs: number | undefined;
 
-  constructor({ pictures, recorder }: Pick<AttemptServices, "pictures" | "recorder">) {
-    this.#recorder = recorder;
-    this.#pictures = pictures;
+  constructor(services: Pick<AttemptServices, "deps" | "pictures" | "recorder">) {
+    this.#services = services;
   }
 
   attach(turns: TurnRunner): void {
     this.#turns = turns;
+    this.#readyMs = this.#services.deps.clock.elapsedMs();
     for (const update of this.#early.splice(0)) {
       turns.onUpdate(update);
     }
@@ -106,15 +106,21 @@ class SessionObserver implements AgentObserver {
     } else {
       this.#turns.onUpdate(update);
     }
-    this.#recorder.add(update);
+    this.#services.recorder.add(update);
+    if (update.kind === "agent.message" && this.#readyMs !== undefined) {
+      const { clock, startTimes } = this.#services.deps;
+      startTimes.add("first_word", clock.elapsedMs() - this.#readyMs);
+      this.#readyMs = undefined;
+    }
   }
 
   picture(picture: AgentPicture): void {
-    this.#pictures.add(picture);
+    this.#services.pictures.add(picture);
   }
 
   backpressure(): Promise<void> | undefined {
-    return this.#recorder.backpressure() ?? this.#pictures.backpressure();
+    const { pictures, recorder } = this.#services;
+    return recorder.backpressure() ?? pictures.backpressure();
   }
 
   /** Before the first turn nobody can answer. A question that waited would block the start of the agent. */
@@ -173,10 +179,18 @@ async function recordStart(
     resumed: session.resumed,
     sessionId: session.sessionId,
   });
+  const { phases } = session;
   const version = agent.version === undefined ? {} : { version: agent.version };
   const { run } = await lease.write((edit) => {
     edit.set({ agentSession: sessionId, agentWorkspace: inside?.directory, agentVersion: agent.version });
-    edit.record({ kind: "agent.started", agent: agent.name, ...version, session: sessionId, resumed });
+    edit.record({
+      kind: "agent.started",
+      agent: agent.name,
+      ...version,
+      session: sessionId,
+      resumed,
+      phases,
+    });
   });
   return run;
 }

@@ -45,7 +45,8 @@ export async function prepareAttemptContext(
   deps: AttemptDeps,
   needs: AttemptContextRequest,
 ): Promise<AttemptContext> {
-  const { clock, gateways, run, storage } = deps;
+  const { clock, gateways, run, startTimes, storage } = deps;
+  const begunMs = clock.elapsedMs();
   const environment = await retry(clock, WHILE_UNAVAILABLE, () => findEnvironment(storage, run));
   const plan = planOf(run, environment);
   const { inputFiles, mcpServers, secrets, signal, report } = needs;
@@ -62,6 +63,7 @@ export async function prepareAttemptContext(
   const keepsFailedSetup = debugMinutes !== undefined;
   const request = { environment, inputFiles, plan, gateway, variables, signal, report, keepsFailedSetup };
   const workspace = await prepareWorkspace(deps, request);
+  startTimes.add("workspace", clock.elapsedMs() - begunMs);
   const optional = defined({ image: plan.image, debugMinutes });
   return { runId: run.id, workspace, gateway, plan, rules, mcpServers: forAgent, ...optional };
 }

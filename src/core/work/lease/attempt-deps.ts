@@ -17,6 +17,7 @@ import type { SkillLibrary } from "../../ports/skill-library.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { WorkspaceProvider } from "../../ports/workspace-provider.ts";
 import type { NoticeWriter } from "../../runs/notice-writer.ts";
+import type { StartTimes } from "../log/start-times.ts";
 import type { LeaseRenewals } from "./lease-renewals.ts";
 import type { WaitingAgents } from "./waiting-agents.ts";
 
@@ -53,6 +54,7 @@ export interface AttemptDeps {
   readonly stop: AbortSignal;
   readonly slot: Slot;
   readonly waitingAgents: Pick<WaitingAgents, "add">;
+  readonly startTimes: Pick<StartTimes, "add" | "addAgent">;
 }
 
 /** The operator's settings for all runs. */

@@ -1,3 +1,4 @@
+import { defined } from "../../../../src/core/basics/defined.ts";
 import type { LiveWorker, Worker } from "../../../../src/core/model/workers/worker.ts";
 import type { HostLoad, WorkerStore } from "../../../../src/core/ports/stores/worker-store.ts";
 import { LIVE_SECONDS } from "../../../../src/storage/worker-store.ts";
@@ -14,9 +15,9 @@ export class InMemoryWorkerStore implements WorkerStore {
   beat(worker: Worker): Promise<void> {
     return this.#database.transaction(({ tables: { workers }, now }) => {
       const known = workers.get(worker.id) ?? { ...worker, startedAt: new Date(now) };
-      const { diskUse: _, ...registered } = known;
-      const use = worker.diskUse === undefined ? {} : { diskUse: worker.diskUse };
-      workers.set(worker.id, { ...registered, ...use, lastSeenAt: new Date(now) });
+      const { diskUse: _, starts: __, ...registered } = known;
+      const reported = defined({ diskUse: worker.diskUse, starts: worker.starts });
+      workers.set(worker.id, { ...registered, ...reported, lastSeenAt: new Date(now) });
     });
   }
 

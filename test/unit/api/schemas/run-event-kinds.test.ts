@@ -31,7 +31,10 @@ const EVENTS: { readonly [Kind in RunEventKind]: Omit<Extract<RunEventBody, { ki
   "workspace.stored": { checkpoint: "c" },
   "workspace.not_stored": { reason: "r" },
   "changes.not_kept": { reason: "r" },
-  "agent.started": { agent: "demo", version: "1", session: "s", resumed: false },
+  "agent.started": {
+    ...{ agent: "demo", version: "1", session: "s", resumed: false },
+    phases: { processMs: 1, initializeMs: 2, sessionMs: 3 },
+  },
   "turn.started": { followUpIds: ["f"], again: false, mode: "plan" },
   "turn.ended": {
     stopReason: "end_turn",

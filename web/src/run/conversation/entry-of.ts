@@ -53,7 +53,11 @@ const READ: { readonly [Kind in RunEvent["kind"]]: Read<Kind> } = {
       withReason(`A message to the ${event.adapter} thread could not be delivered`, event.reason),
     ),
   "agent.started": (event) =>
-    line(event, "agent", `${[event.agent, event.version].filter(Boolean).join(" ")} started`),
+    line(
+      event,
+      "agent",
+      `${[event.agent, event.version].filter(Boolean).join(" ")} started${tookText(event)}`,
+    ),
   "turn.started": (event) => [
     {
       ...line(
@@ -240,4 +244,12 @@ function stopText(reason: string): string {
 
 function capitalized(word: string): string {
   return word === "github" ? "GitHub" : word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+function tookText({ phases }: Event<"agent.started">): string {
+  if (phases === undefined) {
+    return "";
+  }
+  const ms = phases.process_ms + phases.initialize_ms + phases.session_ms;
+  return ` in ${(ms / 1_000).toFixed(1)} s`;
 }

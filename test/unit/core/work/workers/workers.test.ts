@@ -5,6 +5,7 @@ import type { HostLoad } from "../../../../../src/core/ports/stores/worker-store
 import { type Availability, Capacity } from "../../../../../src/core/upkeep/capacity.ts";
 import { Heartbeat } from "../../../../../src/core/upkeep/heartbeat.ts";
 import { Maintenance } from "../../../../../src/core/upkeep/maintenance.ts";
+import { StartTimes } from "../../../../../src/core/work/log/start-times.ts";
 import { CoreHarness } from "../../../../support/core-harness.ts";
 import { SILENT_LOG } from "../../../../support/logs.ts";
 import { ManualClock } from "../../../../support/manual-clock.ts";
@@ -24,6 +25,19 @@ describe("a worker", () => {
       log: SILENT_LOG,
       worker,
     });
+  });
+
+  test("each heartbeat has the durations of the starts until then", async () => {
+    const startTimes = new StartTimes();
+    const { clock, storage } = harness;
+    const counting = new Heartbeat({ workers: storage.workers, clock, log: SILENT_LOG, worker, startTimes });
+    await counting.start();
+    startTimes.add("session", 50);
+
+    await clock.advance(10_000);
+
+    expect(await storage.workers.listLive()).toMatchObject([{ starts: { session: { count: 1 } } }]);
+    await counting.stop();
   });
 
   test("a worker is listed while it sends heartbeats and until it stops", async () => {
