@@ -13,6 +13,7 @@ import { createRunRoutes } from "./routes/create-run.ts";
 import { createRunsRoutes } from "./routes/create-runs.ts";
 import { deviceCodeRoutes } from "./routes/device-codes.ts";
 import { doctorRoutes } from "./routes/doctor.ts";
+import { draftCommentRoutes } from "./routes/draft-comments.ts";
 import { egressRangeRoutes } from "./routes/egress-ranges.ts";
 import { environmentRoutes } from "./routes/environments.ts";
 import { externalReferenceRoutes } from "./routes/external-references.ts";
@@ -80,6 +81,7 @@ export const apiRoutes: readonly Routes[] = [
   externalReferenceRoutes,
   harnessUsageRoutes,
   runChangesRoutes,
+  draftCommentRoutes,
   shareLinkRoutes,
   scheduleRoutes,
   policyRoutes,

@@ -19,6 +19,7 @@ export async function deleteRun(tx: Tx, run: Run): Promise<void> {
   const forgotten = { status: RUN_DELETED, body: Prisma.JsonNull, runId: null };
   await tx.idempotentResponse.updateMany({ where: { runId: id }, data: forgotten });
   await tx.runSearchText.deleteMany({ where: { runId: id } });
+  await tx.draftComment.deleteMany({ where: { runId: id } });
   await tx.followUp.deleteMany({ where: { runId: id } });
   await tx.runEvent.deleteMany({ where: { runId: id } });
   await tx.artifact.deleteMany({ where: { runId: id } });

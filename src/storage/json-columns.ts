@@ -20,6 +20,7 @@ import {
 } from "../core/model/repositories/pull-request-status.ts";
 import { PERMISSION_KINDS, type PermissionRequest } from "../core/model/runs/agent-update.ts";
 import type { ExecutedConfig, ExecutedMcpServer } from "../core/model/runs/executed-config.ts";
+import { LINE_SIDES, type LineComment } from "../core/model/runs/line-comment.ts";
 import {
   type Approval,
   type ApprovalInput,
@@ -264,6 +265,18 @@ export const FOLLOW_UP_FILES: z.ZodType<readonly FollowUpFile[]> = z.array(
     sha256: z.string(),
   } satisfies MembersOf<FollowUpFile>),
 );
+
+export const LINE_COMMENT: z.ZodType<LineComment> = z.looseObject({
+  repository: z.exactOptional(z.string()),
+  path: z.string(),
+  side: z.enum(LINE_SIDES),
+  line: z.number(),
+  startLine: z.exactOptional(z.number()),
+  hunk: z.string(),
+  commitId: z.exactOptional(z.string()),
+  body: z.string(),
+} satisfies MembersOf<LineComment>);
+export const LINE_COMMENTS: z.ZodType<readonly LineComment[]> = z.array(LINE_COMMENT);
 
 export const WAITING_FOLLOW_UP: z.ZodType<WaitingFollowUp> = z.looseObject({
   followUpId: z.string(),

@@ -34,6 +34,7 @@ export const REFERENCES: readonly Reference[] = [
   { table: "device_codes", column: "principal_id" },
   { table: "installation_attempts", column: "principal_id" },
   { table: "share_links", column: "creator_id" },
+  { table: "draft_comments", column: "author_id" },
   { table: "environments", column: "owner_id" },
   { table: "environments", column: "creator_id" },
   { table: "environments", column: "last_editor_id" },

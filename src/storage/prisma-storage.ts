@@ -8,6 +8,7 @@ import { storeIdempotentResponse } from "./change-rows.ts";
 import { PrismaClaimStore } from "./claim-store.ts";
 import { type Statements, statementsOf } from "./database.ts";
 import { PrismaDeviceCodeStore } from "./device-code-store.ts";
+import { PrismaDraftCommentStore } from "./draft-comment-store.ts";
 import { PrismaDueSchedules } from "./due-schedules.ts";
 import { PrismaEventLog } from "./event-log.ts";
 import { PrismaEventRecoveryStore } from "./event-recovery-store.ts";
@@ -55,6 +56,7 @@ export function createPrismaStorage(deps: StoreDeps): Storage {
     keys: new PrismaKeyStore(deps),
     administrators: new PrismaAdministratorKeys(deps),
     installations: new PrismaInstallationStore(deps),
+    draftComments: new PrismaDraftCommentStore(deps.database),
     shareLinks: new PrismaShareLinkStore(deps),
     signIns: new PrismaSignInStore(deps),
     signInLinks: new PrismaSignInLinkStore(deps),

@@ -7,7 +7,7 @@ import type {
   RunEvent as RunEventRow,
   Thread as ThreadRow,
 } from "./generated/client.ts";
-import { APPROVAL, FOLLOW_UP_FILES, OTHER_MEMBERS } from "./json-columns.ts";
+import { APPROVAL, FOLLOW_UP_FILES, LINE_COMMENTS, OTHER_MEMBERS } from "./json-columns.ts";
 import { parseJsonColumn, withoutNulls } from "./rows.ts";
 
 /** Rows that belong to runs, as the domain's types. */
@@ -23,6 +23,14 @@ export function followUpOf(row: FollowUpRow): FollowUp {
     seq: row.seq,
     message: row.message,
     context: row.context,
+    comments:
+      row.comments === null
+        ? null
+        : parseJsonColumn(LINE_COMMENTS, row.comments, {
+            table: "follow_ups",
+            id: row.id,
+            column: "comments",
+          }),
     files:
       row.files === null
         ? null

@@ -16,7 +16,7 @@ import { type Statements, statementsOf, type Tx } from "./database.ts";
 import { deleteRun } from "./delete-run.ts";
 import { eventsBeforeStatement, eventsStatement, lastSeqStatement, turnEndsOf } from "./event-pages.ts";
 import { addFiles, addFollowUpFiles, replaceChanges } from "./file-store.ts";
-import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
+import { Prisma, type RunEvent as RunEventRow, type Run as RunRow } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
 import { requireKeyAlive } from "./key-store.ts";
@@ -260,6 +260,10 @@ export class PrismaRunStore implements RunStore {
     if (change.details !== undefined) {
       await updateDetails(tx, runId, change.details);
     }
+    if (change.sentDrafts !== undefined) {
+      const { authorId, ids } = change.sentDrafts;
+      await tx.draftComment.deleteMany({ where: { runId, authorId, id: { in: [...ids] } } });
+    }
     if (change.webhook !== undefined) {
       await tx.webhookEndpoint.create({ data: endpointColumns(change.webhook) });
     }
@@ -298,7 +302,7 @@ function isAlone(change: RunChange): boolean {
     takenFollowUps: takes,
   } = change;
   const lists = [artifacts, cardsFromNow, followUps, change.changedFollowUps ?? [], inputs, notices];
-  const others = [binding, change.changes, change.details, result, takes, change.webhook];
+  const others = [binding, change.changes, change.details, change.sentDrafts, result, takes, change.webhook];
   return lists.every((list) => list.length === 0) && others.every((other) => other === undefined);
 }
 
@@ -309,21 +313,31 @@ function createdRun(origin: RunDefinition, { events, progress }: RunChange): Run
 
 async function addFollowUps(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
   const { changedFollowUps = [], followUps, takenFollowUps: takes } = change;
-  for (const { approval, id, message, editedAt, withdrawnAt, resumes = false } of changedFollowUps) {
+  for (const {
+    approval,
+    comments,
+    id,
+    message,
+    editedAt,
+    withdrawnAt,
+    resumes = false,
+  } of changedFollowUps) {
     const data = { message, editedAt: editedAt ?? null, withdrawnAt: withdrawnAt ?? null, resumes };
     const required = approval === undefined ? {} : { approval: toJson(approval) };
-    await tx.followUp.update({ where: { id }, data: { ...data, ...required } });
+    const commented = { comments: comments === undefined ? Prisma.DbNull : toJson(comments) };
+    await tx.followUp.update({ where: { id }, data: { ...data, ...commented, ...required } });
   }
   if (followUps.length > 0) {
     const { _max } = await tx.followUp.aggregate({ where: { runId }, _max: { seq: true } });
     const lastSeq = _max.seq ?? 0;
     await tx.followUp.createMany({
-      data: followUps.map(({ actor, approval, files, ...row }, index) => ({
+      data: followUps.map(({ actor, approval, comments, files, ...row }, index) => ({
         ...row,
         seq: lastSeq + index + 1,
         ...defined({
           actor: actor === undefined ? undefined : toJson(actor),
           approval: approval === undefined ? undefined : toJson(approval),
+          comments: comments === undefined ? undefined : toJson(comments),
           files: files === undefined ? undefined : toJson(files),
         }),
       })),

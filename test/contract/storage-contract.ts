@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { describeChangingRuns } from "./storage/changing-runs.ts";
 import { describeClaims } from "./storage/claims.ts";
 import { describeCreatingRuns } from "./storage/creating-runs.ts";
+import { describeDraftComments } from "./storage/draft-comments.ts";
 import { describeEventLog } from "./storage/event-log.ts";
 import { describeEventRecoveries } from "./storage/event-recoveries.ts";
 import { describeEventTimes } from "./storage/event-times.ts";
@@ -47,6 +48,7 @@ export function describeStorage(name: string, open: OpenStorage): void {
     describeWalksMeanwhile(harness);
     describeFiles(harness);
     describeFollowUps(harness);
+    describeDraftComments(harness);
     describeEventLog(harness);
     describeLeases(harness);
     describeSkillHistory(harness);

@@ -346,6 +346,12 @@ const Step = object({
   },
 });
 
+const LINE_COMMENT = {
+  ...{ repository: maybe(text), path: text, side: z.enum(["left", "right"]), line: whole },
+  ...{ start_line: maybe(whole), hunk: text, commit_id: maybe(text), body: text },
+};
+const DraftComment = object({ draft_id: uuid, ...LINE_COMMENT, created_at: time, updated_at: time });
+
 const FollowUp = object({
   followup_id: text,
   message: text,
@@ -357,6 +363,7 @@ const FollowUp = object({
   status: z.enum(["held", "waiting_approval", "given", "withdrawn", "refused"]),
   mode: maybe(Mode),
   turn: maybe(whole),
+  comments: maybe(z.array(object(LINE_COMMENT))),
   approval: maybe(Approval),
   edited_at: maybe(time),
 });
@@ -506,6 +513,8 @@ const ANSWERS: Readonly<Record<string, z.ZodType>> = {
     usage: maybe(z.record(text, z.unknown())),
   }),
   "GET /networking/egress-ranges": object({ cidrs: z.array(text) }),
+  "GET /agent/runs/*/draft-comments": paged("draft_comments", DraftComment),
+  "PUT /agent/runs/*/draft-comments/*": DraftComment,
   "GET /agent/runs/*/followups/*": FollowUp,
   "GET /agent/runs/*/followups": paged("followups", FollowUp),
   "GET /agent/runs/*/conversation": object({ conversation_id: uuid, steps: z.array(Step) }),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import uuid
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,27 @@ def test_a_waiting_follow_up_is_changed_and_withdrawn(client: Errand) -> None:
     with pytest.raises(ConflictError):
         client.runs.withdraw_follow_up(run_id, follow_up.followup_id)
     client.runs.cancel(run_id)
+
+
+def test_a_comment_on_a_changed_line_is_kept_and_sent_with_a_follow_up(client: Errand) -> None:
+    run_id = ended_run(client, "say commented").run_id
+    kept, other = str(uuid.uuid4()), str(uuid.uuid4())
+    for draft_id in (kept, other):
+        client.runs.put_draft_comment(run_id, draft_id, path="a.ts", side="right", line=2, hunk="+two", body="Why?")
+    client.runs.delete_draft_comment(run_id, other)
+
+    drafts = [draft.draft_id for draft in client.runs.draft_comments(run_id)]
+    client.runs.follow_up(
+        run_id,
+        comments=[
+            {"path": "a.ts", "side": "right", "line": 2, "hunk": "+two", "body": "Why?", "draft_id": kept},
+        ],
+    )
+    [follow_up] = client.runs.follow_ups(run_id)
+
+    assert drafts == [kept]
+    assert list(client.runs.draft_comments(run_id)) == []
+    assert [(one.path, one.line, one.body) for one in follow_up.comments or []] == [("a.ts", 2, "Why?")]
 
 
 def test_a_run_is_shared_by_a_link_that_can_be_deleted(client: Errand) -> None:

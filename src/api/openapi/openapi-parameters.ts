@@ -27,6 +27,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   executor: UUID,
   cursor: "WyIyMDI2LTAzLTAxIl0.c2lnbmF0dXJl",
   deliveryId: UUID,
+  draftId: UUID,
   environment_id: "4fX9kQ2mZ7rT1wB8cJ3vLp",
   eventId: UUID,
   followupId: UUID,

@@ -2,13 +2,14 @@ import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { defined } from "../../core/basics/defined.ts";
-import type { RunId } from "../../core/basics/ids.ts";
+import { parseId, type RunId } from "../../core/basics/ids.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
 import type { FollowUp } from "../../core/model/runs/follow-up.ts";
 import { FOLLOW_UPS_LENGTH_MAX } from "../../core/ports/stores/follow-up-store.ts";
+import type { SentFollowUp } from "../../core/requests/follow-up-service.ts";
 import { storeInputFiles } from "../../core/requests/prepare/store-input-files.ts";
 import type { FollowUpTarget } from "../../core/runs/change-follow-up.ts";
-import type { FollowUpInput } from "../../core/runs/decide-follow-up.ts";
+import { messageWithComments, requireComments } from "../../core/runs/comment-text.ts";
 import type { FollowUpResult, TransactionExtras } from "../../core/runs/transaction-extras.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { viewerOf } from "../auth/authentication.ts";
@@ -18,6 +19,7 @@ import { only, requireMatchOf } from "../http/entity-tags.ts";
 import { followUpFilesOf } from "../http/request-files.ts";
 import { requireBytes } from "../http/request-validation.ts";
 import { ConversationParams, RunParams, requireId, requireRunId } from "../schemas/ids.ts";
+import { commentOf } from "../schemas/line-comment.ts";
 import { problems } from "../schemas/problem.ts";
 import {
   ListRunFollowupsQuery,
@@ -117,6 +119,9 @@ export function followUpRoutes(deps: FollowUpDeps, idempotency: Idempotency): Fa
 function sendRoute(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const limits = limitsOf(deps.limits);
   const sendTo = async (id: RunId, viewer: Viewer, body: RunFollowupRequest) => {
+    const comments = (body.comments ?? []).map(commentOf);
+    requireComments(comments);
+    requireBytes("comments", messageWithComments(body.message, comments), limits.promptBytes);
     const files = followUpFilesOf(body, limits);
     if (files.length > 0) {
       // A refused request must not leave files.
@@ -244,9 +249,11 @@ function rewrittenOf({ followUp }: FollowUpResult): FollowUp {
 function inputOf(
   request: RunFollowupRequest,
   { id: authorId, invitation }: Pick<Viewer, "id" | "invitation">,
-): FollowUpInput {
-  const { message, mode, delivery, visibility } = request;
+): Omit<SentFollowUp, "files"> {
+  const { comments = [], message, mode, delivery, visibility } = request;
   return defined({
+    comments: comments.length === 0 ? undefined : comments.map(commentOf),
+    draftIds: comments.flatMap(({ draft_id }) => parseId(draft_id ?? "") ?? []),
     message,
     authorId,
     private: visibility === "private",

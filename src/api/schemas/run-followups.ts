@@ -5,6 +5,7 @@ import { FOLLOW_UP_DELIVERIES, type FollowUp } from "../../core/model/runs/follo
 import { RUN_MODES } from "../../core/model/runs/run.ts";
 import { isWaitingForApproval } from "../../core/runs/approval.ts";
 import { approvalMember, RunApproval } from "./approval.ts";
+import { commentItem, LineComment } from "./line-comment.ts";
 import { limitInQuery } from "./list-runs.ts";
 import { PageInfo } from "./page-info.ts";
 import { creatorInfo, RunCreatorInfo } from "./run-creator.ts";
@@ -38,7 +39,13 @@ const FollowupAuthor = RunCreatorInfo.extend({
 export const RunFollowup = z
   .object({
     followup_id: z.uuid().describe("The follow-up's id."),
-    message: z.string().describe("The text. After a change, the new one."),
+    message: z
+      .string()
+      .describe("The text that the agent reads, with the comments. After a change, the new one."),
+    comments: z
+      .array(LineComment)
+      .optional()
+      .describe("The comments on changed lines that came with it. A change of the text replaces them."),
     author: FollowupAuthor,
     source: RunSourceType.describe("Where it was sent from."),
     created_at: Timestamp.describe("When it was received."),
@@ -87,7 +94,7 @@ export const UpdateRunFollowupRequest = z.object({ message: FollowupMessage }).m
 });
 
 export function runFollowupOf(followUp: FollowUp, author: Principal | undefined): RunFollowup {
-  const { authorId, byGuest, editedAt, mode, turn } = followUp;
+  const { authorId, byGuest, comments, editedAt, mode, turn } = followUp;
   return {
     followup_id: followUp.id,
     message: followUp.message,
@@ -97,7 +104,7 @@ export function runFollowupOf(followUp: FollowUp, author: Principal | undefined)
     delivery: followUp.delivery,
     visibility: followUp.private ? "private" : "thread",
     status: statusOf(followUp),
-    ...defined({ mode, turn }),
+    ...defined({ comments: comments?.map(commentItem), mode, turn }),
     ...approvalMember(followUp.approval),
     ...defined({ edited_at: editedAt?.toISOString() }),
   };

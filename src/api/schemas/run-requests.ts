@@ -3,8 +3,10 @@ import { defined } from "../../core/basics/defined.ts";
 import { FOLLOW_UP_DELIVERIES } from "../../core/model/runs/follow-up.ts";
 import { RUN_MODES } from "../../core/model/runs/run.ts";
 import { RUN_STATES } from "../../core/model/runs/states.ts";
+import { COMMENTS_MAX } from "../../core/runs/comment-text.ts";
 import { FOLLOW_UP_OUTCOMES } from "../../core/runs/decide-follow-up.ts";
 import type { FollowUpResult } from "../../core/runs/transaction-extras.ts";
+import { SentLineComment } from "./line-comment.ts";
 import { withoutEffect } from "./marks.ts";
 import { AmbientAgentConfig, checkSkills, SkillSpec } from "./run-config.ts";
 import { RUN_REQUEST_EXAMPLE, RUN_RESPONSE_EXAMPLE } from "./run-examples.ts";
@@ -229,7 +231,14 @@ export const RunFollowupRequest = z
     message: z
       .string()
       .default("")
-      .describe("The text of the follow-up. It may be empty if there are files."),
+      .describe("The text of the follow-up. It may be empty if there are files or comments."),
+    comments: z
+      .array(SentLineComment)
+      .optional()
+      .describe(
+        `Comments on lines of the run's changes, at most ${COMMENTS_MAX}. The agent reads them below the message, each with ` +
+          "the lines that it is about. A follow-up with comments never answers a question.",
+      ),
     attachments: z
       .array(FollowupAttachment)
       .max(FOLLOW_UP_FILES_MAX)
@@ -256,8 +265,8 @@ export const RunFollowupRequest = z
           "only private follow-ups is posted. The run's state and the agent's questions are still posted.",
       ),
   })
-  .superRefine(({ attachments = [], images = [], message }, context) => {
-    if (message.trim() === "" && attachments.length + images.length === 0) {
+  .superRefine(({ attachments = [], comments = [], images = [], message }, context) => {
+    if (message.trim() === "" && attachments.length + comments.length + images.length === 0) {
       context.addIssue({ code: "custom", path: ["message"], message: "must not be empty" });
     }
   })

@@ -13,6 +13,7 @@ import {
   type FollowUpTarget,
   followUpNotice,
 } from "../runs/change-follow-up.ts";
+import { messageWithComments, messageWithPlaces } from "../runs/comment-text.ts";
 import {
   actionOf,
   actionOfDelivery,
@@ -32,6 +33,12 @@ export interface FollowUpServiceDeps {
   readonly storage: Pick<Storage, "followUps">;
 }
 
+/** A follow-up as a caller sends it. */
+export interface SentFollowUp extends ReceivedFollowUp {
+  /** The drafts that its comments were. They are deleted with the same change. */
+  readonly draftIds?: readonly string[];
+}
+
 /** What callers can do with the messages to a run after its first one. */
 export class FollowUpService {
   readonly #deps: FollowUpServiceDeps;
@@ -45,16 +52,19 @@ export class FollowUpService {
   async send(
     id: RunId,
     viewer: Viewer,
-    input: ReceivedFollowUp,
+    received: SentFollowUp,
     extras: TransactionExtras = {},
   ): Promise<FollowUpResult> {
+    const { draftIds = [], ...input } = received;
+    const { comments = [] } = input;
     const { invitation, onlyRunId } = viewer;
     if (onlyRunId !== undefined && invitation?.mayFollowUp !== true) {
       throw new AppError("not_authorized", "This share link is only for viewing.");
     }
     let effect: FollowUpEffect = {};
     const { from = OVER_THE_API } = extras;
-    const followUp = await withDigests(input, this.#deps.blobs);
+    const message = messageWithComments(input.message, comments);
+    const followUp = await withDigests({ ...input, message }, this.#deps.blobs);
     const evaluators = [await this.#changer.evaluator(viewer, from)];
     if (invitation !== undefined) {
       // A guest may do no more than the creator of the link as an ordinary member.
@@ -73,8 +83,10 @@ export class FollowUpService {
       const rules = { ...tools, required: requiredApproval(verdict) };
       effect = decideFollowUp(edit, { source: from.source, ...followUp }, rules);
       if (input.private !== true) {
-        edit.notices.postElsewhere(followUpNotice(viewer, input, extras), from.integration);
+        const shown = { message: messageWithPlaces(input.message, comments) };
+        edit.notices.postElsewhere(followUpNotice(viewer, shown, extras), from.integration);
       }
+      edit.attach({ sentDrafts: draftIds.length === 0 ? undefined : { authorId: viewer.id, ids: draftIds } });
       addExtras(edit, extras, effect);
     });
     return { run, ...effect };

@@ -5,6 +5,7 @@ import type { RequiredApproval } from "../model/policies/evaluate-policies.ts";
 import type { PolicyAction } from "../model/policies/policy.ts";
 import type { PermissionOption } from "../model/runs/agent-update.ts";
 import type { FollowUpDelivery } from "../model/runs/follow-up.ts";
+import type { LineComment } from "../model/runs/line-comment.ts";
 import { shownQuestion } from "../model/runs/question-text.ts";
 import type { Approval, PendingPermission, Run, RunMode } from "../model/runs/run.ts";
 import type { RunSource } from "../model/runs/sources.ts";
@@ -19,6 +20,8 @@ import type { RunEdit } from "./run-edit.ts";
 
 export interface FollowUpInput {
   readonly message: string;
+  /** As in `FollowUp`. */
+  readonly comments?: readonly LineComment[];
   /** Text around the message by any author. */
   readonly context?: string;
   readonly files?: readonly Omit<FollowUpFile, "path">[];

@@ -261,7 +261,9 @@ export class RunEdit {
     }
     this.#noteAuthor(editedBy);
     const required = approval === undefined ? {} : { approval };
-    return this.#followUps.replace({ ...followUp, message, editedAt: this.#tools.now, ...required });
+    // The new text replaces the comments too, which are a part of what the agent reads.
+    const { comments: _replaced, ...kept } = followUp;
+    return this.#followUps.replace({ ...kept, message, editedAt: this.#tools.now, ...required });
   }
 
   /** Undefined: a guest. */

@@ -18,6 +18,7 @@ const A_RUN = "It changes a run, and the run's own log has an event of it.";
 const STORED_SETTINGS =
   "The entries of stored settings are tested with the settings and the apps of adapters.";
 const A_DELIVERY = "It only sends again what was stored already.";
+const A_DRAFT = "It is a note of its author that no one else sees. Sending it is a follow-up of the run.";
 const NOTHING = "It changes nothing.";
 
 /**
@@ -42,6 +43,8 @@ const WRITES: Readonly<Record<string, readonly string[] | string>> = {
   "PATCH /agent/runs/:runId/followups/:followupId": A_RUN,
   "DELETE /agent/runs/:runId/followups/:followupId": A_RUN,
   "POST /agent/conversations/:conversationId/followups": A_RUN,
+  "PUT /agent/runs/:runId/draft-comments/:draftId": A_DRAFT,
+  "DELETE /agent/runs/:runId/draft-comments/:draftId": A_DRAFT,
   "POST /agent/runs/:runId/interrupt": A_RUN,
   "POST /agent/conversations/:conversationId/interrupt": A_RUN,
   "POST /agent/runs/:runId/cancel": A_RUN,

@@ -123,6 +123,8 @@ export class TestObjects {
         return this.#signIn(owner);
       case "/agent/secrets":
         return this.#secret(place);
+      case "/agent/runs/:runId/draft-comments":
+        return this.#draftComment(place);
       case "/agent/runs/:runId/permissions":
       // The server sends these pages for each id, and the pages read the object by the API.
       case "/environments":
@@ -198,6 +200,13 @@ export class TestObjects {
     const name = `S_${randomUUID().replaceAll("-", "").toUpperCase()}`;
     await this.#ask("PUT", `${collection}/${name}`, owner, { value: "a value" });
     return name;
+  }
+
+  async #draftComment({ collection, owner }: Place): Promise<string> {
+    const id = randomUUID();
+    const comment = { path: "a.md", side: "right", line: 1, hunk: "+one", body: "Why?" };
+    await this.#ask("PUT", `${collection}/${id}`, owner, comment);
+    return id;
   }
 
   async #signIn({ team }: Owner): Promise<string> {

@@ -32,6 +32,7 @@ const settings = { read: { needs: "settings:read" }, write: { needs: "settings:w
 const administration = { needs: "admin" } as const;
 
 const aName = () => ({ name: randomUUID() });
+const aComment = () => ({ path: "a.md", side: "right", line: 1, hunk: "+one", body: "Why?" });
 const aPrompt = () => ({ prompt: "do it" });
 const aRule = () => ({ ...aName(), effect: "allow", enabled: false });
 const anEnvironment = () => ({ config: { ...aName(), github_repos: [{ owner: "acme", repo: "api" }] } });
@@ -92,6 +93,10 @@ export const ROUTES: Readonly<Record<string, Entry>> = {
     memberAnswers: 403,
   },
   "DELETE /agent/runs/:runId/followups/:followupId": { ...runs.write, memberAnswers: 403 },
+  "GET /agent/runs/:runId/draft-comments": runs.read,
+  "PUT /agent/runs/:runId/draft-comments/:draftId": { ...runs.write, body: aComment, memberAnswers: 404 },
+  // Only the author of a draft sees it.
+  "DELETE /agent/runs/:runId/draft-comments/:draftId": { ...runs.write, memberAnswers: 404 },
   "POST /agent/runs/:runId/cancel": runs.write,
   "POST /agent/tasks/:runId/cancel": runs.write,
   "POST /agent/runs/cancel": { ...runs.write, body: () => ({ run_ids: [randomUUID()] }) },

@@ -17,6 +17,8 @@ const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["1 to 5", "Tabs of a run"],
   ["J, K and N, P", "In changes: next and previous file, next and previous hunk"],
   ["V, U", "In changes: file viewed, one or two columns"],
+  ["↑, ↓", "In changes: previous and next line, with Shift several lines"],
+  ["C, S", "In changes: comment on the line, send the comments"],
   ["Esc", "Leave the text field"],
   ["?", "This list"],
 ];

@@ -1,14 +1,18 @@
 import "./tabs.css";
 import type { RepositoryChanges } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
-import { memo, useCallback, useEffect, useMemo, useState } from "react";
+import { type ComponentProps, memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { copy } from "../parts/copy.ts";
 import { bytes, count, plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { useKeyInAddress, useReleased } from "./address.ts";
 import { useChangesKeys, useSplit, useViewed } from "./changes-view.ts";
-import { Counts, DiffView } from "./diff-view.tsx";
+import { OutdatedComment } from "./comments/comment-card.tsx";
+import { CommentedDiff } from "./comments/commented-diff.tsx";
+import { SendBar } from "./comments/send-bar.tsx";
+import { NO_COMMENTS, type ShownComment, useCommentsOf } from "./comments/use-comments.ts";
+import { Counts } from "./diff-view.tsx";
 import { numberOf, safeUrl } from "./names.ts";
 import { PathName } from "./path-name.tsx";
 import { sumOf } from "./run-aside.tsx";
@@ -36,16 +40,21 @@ export function ChangesTab({
   if (changes.length === 0) {
     return <p className="tab-empty">No turn of this run has changed a repository so far.</p>;
   }
-  return changes.map((each, index) => (
-    <Repository
-      key={each.repository}
-      changes={each}
-      runId={runId}
-      isOnly={changes.length === 1}
-      isSplit={isSplit}
-      onLayout={isWide && index === 0 ? choose : undefined}
-    />
-  ));
+  return (
+    <>
+      {changes.map((each, index) => (
+        <Repository
+          key={each.repository}
+          changes={each}
+          runId={runId}
+          isOnly={changes.length === 1}
+          isSplit={isSplit}
+          onLayout={isWide && index === 0 ? choose : undefined}
+        />
+      ))}
+      <SendBar />
+    </>
+  );
 }
 
 /**
@@ -101,6 +110,8 @@ function Repository({
   const files = useMemo(() => parsePatch(patch.data ?? ""), [patch.data]);
   const { view, viewed } = useViewed(runId, repository, files);
   useLinkedFile(files);
+  const comments = useCommentsOf(repository);
+  const commit = useMemo(() => ({ left: base, right: head ?? undefined }), [base, head]);
   const [filter, setFilter] = useState("");
   const url = safeUrl(changes.pull_request);
   const isLong = files.reduce((sum, file) => sum + lengthOf(file), 0) > OPEN_LINES_MAX;
@@ -160,10 +171,17 @@ function Repository({
           </span>
         </div>
         {truncated && <p className="note">The changes are too long: not all of them are shown.</p>}
+        {Array.from(comments, ([path, ofFile]) =>
+          files.some((file) => file.path === path && file.hunks.length > 0)
+            ? null
+            : ofFile.map((each) => <OutdatedComment key={each.key} shown={each} />),
+        )}
         {files.map((file) => (
           <File
             key={file.path}
             file={file}
+            comments={comments.get(file.path) ?? NO_COMMENTS}
+            commit={commit}
             isViewed={viewed.has(file)}
             onView={view}
             repository={repository}
@@ -287,6 +305,8 @@ function BinaryNote({ file }: { readonly file: FileDiff }) {
 
 const File = memo(function File({
   file,
+  comments,
+  commit,
   isViewed,
   onView,
   repository,
@@ -294,6 +314,8 @@ const File = memo(function File({
   isOpenFirst,
 }: {
   readonly file: FileDiff;
+  readonly comments: readonly ShownComment[];
+  readonly commit: ComponentProps<typeof CommentedDiff>["commit"];
   readonly isViewed: boolean;
   readonly onView: (file: FileDiff, is: boolean) => void;
   readonly repository: string;
@@ -301,10 +323,12 @@ const File = memo(function File({
   readonly isOpenFirst: boolean;
 }) {
   const [isOpen, setOpen] = useState(isOpenFirst && !isViewed);
+  const section = useRef<HTMLElement>(null);
   const { hunks, isBinary, oldPath, path, status } = file;
   const folder = path.slice(0, path.lastIndexOf("/") + 1);
   return (
     <section
+      ref={section}
       className={isViewed ? "changed-file viewed" : "changed-file"}
       id={anchorOf(repository, file)}
       aria-label={path}
@@ -353,7 +377,14 @@ const File = memo(function File({
             {isBinary ? <BinaryNote file={file} /> : "Only the name or the mode has changed."}
           </p>
         ) : (
-          <DiffView path={path} hunks={hunks} isSplit={isSplit} />
+          <CommentedDiff
+            file={file}
+            comments={comments}
+            repository={repository}
+            commit={commit}
+            isSplit={isSplit}
+            section={section}
+          />
         ))}
     </section>
   );

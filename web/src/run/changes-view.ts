@@ -105,7 +105,7 @@ const STOPS: Readonly<Record<string, { readonly selector: string; readonly isNex
 
 /**
  * `J` and `K` go to the next and the previous file, `N` and `P` to the next and the previous hunk. `V` marks the file
- * as viewed, and `U` changes between one and two columns.
+ * as viewed, `U` changes between one and two columns, and `S` goes to the comments that are to be sent.
  */
 export function useChangesKeys(onLayout: () => void): void {
   const current = useRef<Element | null>(null);
@@ -122,6 +122,9 @@ export function useChangesKeys(onLayout: () => void): void {
           ?.closest(".changed-file")
           ?.querySelector<HTMLElement>("input[type=checkbox]")
           ?.click();
+      } else if (key === "s") {
+        document.querySelector<HTMLElement>(".comments-bar input")?.focus();
+        event.preventDefault();
       } else if (key in STOPS) {
         const stop = nextStop(key, current.current);
         current.current = stop ?? current.current;

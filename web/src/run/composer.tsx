@@ -134,7 +134,7 @@ export function Composer({ run }: { readonly run: RunItem }) {
  * The key of this message, also after the page was loaded again. The server may have received a message although its
  * answer was lost, and then does not take it twice.
  */
-function requestKey(name: string, body: RunFollowupRequest): string {
+export function requestKey(name: string, body: RunFollowupRequest): string {
   const request = JSON.stringify(body);
   const stored = localStorage.getItem(name) ?? "";
   if (stored.endsWith(request)) {

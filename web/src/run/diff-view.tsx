@@ -1,6 +1,6 @@
 import { withHiddenShown } from "@errand/client";
 import "./code.css";
-import { Fragment, memo, useEffect, useMemo, useState } from "react";
+import { Fragment, memo, type ReactNode, useEffect, useMemo, useState } from "react";
 import { plural } from "../parts/format.ts";
 import { ScrollBox } from "../parts/scroll-box.tsx";
 import { countsOf, type DiffLine, type Hunk, hunksOf, type Mark, rangeOf, sideBySide } from "./text/diff.ts";
@@ -17,6 +17,8 @@ export function Counts({ added, removed }: { readonly added: number; readonly re
 }
 
 const DIFF_LINES = 80;
+const NOTHING: ReadonlyMap<DiffLine, ReactNode> = new Map();
+const NONE: ReadonlySet<DiffLine> = new Set();
 
 /** A change of a file that a tool reports. */
 export function ToolDiff({
@@ -36,15 +38,24 @@ export function DiffView({
   path,
   hunks,
   isSplit = false,
+  beneath = NOTHING,
+  selected = NONE,
 }: {
   readonly path: string;
   readonly hunks: readonly Hunk[];
   /** The old and the new text in two columns. */
   readonly isSplit?: boolean;
+  /** What is shown beneath a line, such as comments. */
+  readonly beneath?: ReadonlyMap<DiffLine, ReactNode>;
+  readonly selected?: ReadonlySet<DiffLine>;
 }) {
   const [isWhole, setWhole] = useState(false);
   const length = hunks.reduce((sum, { lines }) => sum + lines.length, 0);
-  const shown = isWhole ? hunks : firstLines(hunks, DIFF_LINES);
+  const first = useMemo(() => firstLines(hunks, DIFF_LINES), [hunks]);
+  const isCut =
+    !isWhole &&
+    beneath.size <= first.flatMap(({ lines }) => lines).filter((line) => beneath.has(line)).length;
+  const shown = isCut ? first : hunks;
   const tokens = useTokens(path, shown);
   if (length === 0) {
     return <p className="diff-note">The text is the same.</p>;
@@ -67,20 +78,36 @@ export function DiffView({
               {isSplit
                 ? sideBySide(hunk.lines).map(({ before, after }, number) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: Rows have no identity.
-                    <tr key={number}>
-                      <SplitCells line={before} no={before?.oldLine} tokens={before && tokens?.get(before)} />
-                      <SplitCells line={after} no={after?.newLine} tokens={after && tokens?.get(after)} />
-                    </tr>
+                    <Fragment key={number}>
+                      <tr
+                        tabIndex={-1}
+                        data-left={before?.oldLine}
+                        data-right={after?.newLine}
+                        data-selected={isAnyOf(selected, before, after) || undefined}
+                      >
+                        <SplitCells
+                          line={before}
+                          no={before?.oldLine}
+                          tokens={before && tokens?.get(before)}
+                        />
+                        <SplitCells line={after} no={after?.newLine} tokens={after && tokens?.get(after)} />
+                      </tr>
+                      <Beneath columns={6} content={before && beneath.get(before)} />
+                      {after !== before && <Beneath columns={6} content={after && beneath.get(after)} />}
+                    </Fragment>
                   ))
                 : hunk.lines.map((line, number) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: Lines have no identity.
-                    <DiffRow key={number} line={line} tokens={tokens?.get(line)} />
+                    <Fragment key={number}>
+                      <DiffRow line={line} tokens={tokens?.get(line)} isSelected={selected.has(line)} />
+                      <Beneath columns={4} content={beneath.get(line)} />
+                    </Fragment>
                   ))}
             </tbody>
           ))}
         </table>
       </ScrollBox>
-      {!isWhole && length > DIFF_LINES && (
+      {isCut && length > DIFF_LINES && (
         <button type="button" className="btn ghost block diff-more" onClick={() => setWhole(true)}>
           Show {plural(length, "line")}
         </button>
@@ -91,16 +118,38 @@ export function DiffView({
 
 const SIGNS = { "+": ["added", "+"], "-": ["removed", "−"], " ": ["", ""] } as const;
 
+function isAnyOf(lines: ReadonlySet<DiffLine>, ...of: readonly (DiffLine | undefined)[]): boolean {
+  return of.some((line) => line !== undefined && lines.has(line));
+}
+
+function Beneath({ columns, content }: { readonly columns: number; readonly content: ReactNode }) {
+  return (
+    content && (
+      <tr className="beneath">
+        <td colSpan={columns}>{content}</td>
+      </tr>
+    )
+  );
+}
+
 const DiffRow = memo(function DiffRow({
   line,
   tokens,
+  isSelected,
 }: {
   readonly line: DiffLine;
   readonly tokens: readonly Token[] | undefined;
+  readonly isSelected: boolean;
 }) {
   const [className, sign] = SIGNS[line.sign];
   return (
-    <tr className={className}>
+    <tr
+      className={className}
+      tabIndex={-1}
+      data-left={line.oldLine}
+      data-right={line.newLine}
+      data-selected={isSelected || undefined}
+    >
       <td className="no">{line.oldLine}</td>
       <td className="no">{line.newLine}</td>
       <td className="sign">{sign}</td>

@@ -792,6 +792,151 @@ class RunOutcome(Model):
     """
 
 
+class LineComment(Model):
+    """
+    A comment on one or several lines of the changes of a run.
+    """
+
+    repository: str | None = None
+    """
+    `owner/name`, as the changes of the run name it. It may be left out if there is only one.
+    """
+    path: str
+    """
+    The path of the file, at most 4096 characters.
+    """
+    side: Literal["left", "right"] | str
+    """
+    `left`: the file before the changes. `right`: the file after them.
+    """
+    line: int
+    """
+    The line, counted from 1 on its side. Of several lines, the last one.
+    """
+    start_line: int | None = None
+    """
+    The first of several lines.
+    """
+    hunk: str
+    """
+    The lines of the diff that the comment is about. The last one is `line`. At most 16000 characters.
+    """
+    commit_id: str | None = None
+    """
+    The commit whose version was commented on, if it is pushed.
+    """
+    body: str
+    """
+    The comment, at most 10000 characters.
+    """
+
+
+class SentLineComment(Model):
+    """
+    A comment on one or several lines, sent with a follow-up.
+    """
+
+    repository: str | None = None
+    """
+    `owner/name`, as the changes of the run name it. It may be left out if there is only one.
+    """
+    path: str
+    """
+    The path of the file, at most 4096 characters.
+    """
+    side: Literal["left", "right"] | str
+    """
+    `left`: the file before the changes. `right`: the file after them.
+    """
+    line: int
+    """
+    The line, counted from 1 on its side. Of several lines, the last one.
+    """
+    start_line: int | None = None
+    """
+    The first of several lines.
+    """
+    hunk: str
+    """
+    The lines of the diff that the comment is about. The last one is `line`. At most 16000 characters.
+    """
+    commit_id: str | None = None
+    """
+    The commit whose version was commented on, if it is pushed.
+    """
+    body: str
+    """
+    The comment, at most 10000 characters.
+    """
+    draft_id: str | None = None
+    """
+    The draft of the sender that it was. It is deleted.
+    """
+
+
+class DraftComment(Model):
+    """
+    A comment that its author has not sent yet.
+    """
+
+    repository: str | None = None
+    """
+    `owner/name`, as the changes of the run name it. It may be left out if there is only one.
+    """
+    path: str
+    """
+    The path of the file, at most 4096 characters.
+    """
+    side: Literal["left", "right"] | str
+    """
+    `left`: the file before the changes. `right`: the file after them.
+    """
+    line: int
+    """
+    The line, counted from 1 on its side. Of several lines, the last one.
+    """
+    start_line: int | None = None
+    """
+    The first of several lines.
+    """
+    hunk: str
+    """
+    The lines of the diff that the comment is about. The last one is `line`. At most 16000 characters.
+    """
+    commit_id: str | None = None
+    """
+    The commit whose version was commented on, if it is pushed.
+    """
+    body: str
+    """
+    The comment, at most 10000 characters.
+    """
+    draft_id: str
+    """
+    The draft's id, chosen by its author.
+    """
+    created_at: datetime
+    """
+    When it was stored first.
+    """
+    updated_at: datetime
+    """
+    When it was stored last.
+    """
+
+
+class ListDraftCommentsResponse(Model):
+    """
+    The comments of the caller on a run that are not sent yet.
+    """
+
+    draft_comments: list[DraftComment]
+    """
+    The oldest comes first. At most 50.
+    """
+    page_info: PageInfo
+
+
 class RunWaitingFor(Model):
     """
     What the run waits for before it can start or continue.
@@ -1246,7 +1391,11 @@ class RunFollowupRequest(Model):
 
     message: str | None = None
     """
-    The text of the follow-up. It may be empty if there are files.
+    The text of the follow-up. It may be empty if there are files or comments.
+    """
+    comments: list[SentLineComment] | None = None
+    """
+    Comments on lines of the run's changes, at most 50. The agent reads them below the message, each with the lines that it is about. A follow-up with comments never answers a question.
     """
     attachments: list[FollowupAttachment] | None = None
     """
@@ -4917,7 +5066,11 @@ class RunFollowup(Model):
     """
     message: str
     """
-    The text. After a change, the new one.
+    The text that the agent reads, with the comments. After a change, the new one.
+    """
+    comments: list[LineComment] | None = None
+    """
+    The comments on changed lines that came with it. A change of the text replaces them.
     """
     author: FollowupAuthor
     source: RunSourceType

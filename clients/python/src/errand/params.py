@@ -212,6 +212,88 @@ class AmbientAgentConfig(TypedDict):
     """
 
 
+class LineComment(TypedDict):
+    """
+    A comment on one or several lines of the changes of a run.
+    """
+
+    repository: NotRequired[str]
+    """
+    `owner/name`, as the changes of the run name it. It may be left out if there is only one.
+    """
+    path: str
+    """
+    The path of the file, at most 4096 characters.
+    """
+    side: Literal["left", "right"]
+    """
+    `left`: the file before the changes. `right`: the file after them.
+    """
+    line: int
+    """
+    The line, counted from 1 on its side. Of several lines, the last one.
+    """
+    start_line: NotRequired[int]
+    """
+    The first of several lines.
+    """
+    hunk: str
+    """
+    The lines of the diff that the comment is about. The last one is `line`. At most 16000 characters.
+    """
+    commit_id: NotRequired[str]
+    """
+    The commit whose version was commented on, if it is pushed.
+    """
+    body: str
+    """
+    The comment, at most 10000 characters.
+    """
+
+
+class SentLineComment(TypedDict):
+    """
+    A comment on one or several lines, sent with a follow-up.
+    """
+
+    repository: NotRequired[str]
+    """
+    `owner/name`, as the changes of the run name it. It may be left out if there is only one.
+    """
+    path: str
+    """
+    The path of the file, at most 4096 characters.
+    """
+    side: Literal["left", "right"]
+    """
+    `left`: the file before the changes. `right`: the file after them.
+    """
+    line: int
+    """
+    The line, counted from 1 on its side. Of several lines, the last one.
+    """
+    start_line: NotRequired[int]
+    """
+    The first of several lines.
+    """
+    hunk: str
+    """
+    The lines of the diff that the comment is about. The last one is `line`. At most 16000 characters.
+    """
+    commit_id: NotRequired[str]
+    """
+    The commit whose version was commented on, if it is pushed.
+    """
+    body: str
+    """
+    The comment, at most 10000 characters.
+    """
+    draft_id: NotRequired[str]
+    """
+    The draft of the sender that it was. It is deleted.
+    """
+
+
 WebhookEventType: TypeAlias = Literal[
     "run.created",
     "run.queued",
@@ -473,7 +555,11 @@ class RunFollowupRequest(TypedDict):
 
     message: NotRequired[str]
     """
-    The text of the follow-up. It may be empty if there are files.
+    The text of the follow-up. It may be empty if there are files or comments.
+    """
+    comments: NotRequired[list[SentLineComment]]
+    """
+    Comments on lines of the run's changes, at most 50. The agent reads them below the message, each with the lines that it is about. A follow-up with comments never answers a question.
     """
     attachments: NotRequired[list[FollowupAttachment]]
     """

@@ -779,6 +779,147 @@ export type RunOutcome = {
 };
 
 /**
+ * A comment on one or several lines of the changes of a run.
+ */
+export type LineComment = {
+    /**
+     * `owner/name`, as the changes of the run name it. It may be left out if there is only one.
+     */
+    repository?: string;
+    /**
+     * The path of the file, at most 4096 characters.
+     */
+    path: string;
+    /**
+     * `left`: the file before the changes. `right`: the file after them.
+     */
+    side: 'left' | 'right';
+    /**
+     * The line, counted from 1 on its side. Of several lines, the last one.
+     */
+    line: number;
+    /**
+     * The first of several lines.
+     */
+    start_line?: number;
+    /**
+     * The lines of the diff that the comment is about. The last one is `line`. At most 16000 characters.
+     */
+    hunk: string;
+    /**
+     * The commit whose version was commented on, if it is pushed.
+     */
+    commit_id?: string;
+    /**
+     * The comment, at most 10000 characters.
+     */
+    body: string;
+};
+
+/**
+ * A comment on one or several lines, sent with a follow-up.
+ */
+export type SentLineComment = {
+    /**
+     * `owner/name`, as the changes of the run name it. It may be left out if there is only one.
+     */
+    repository?: string;
+    /**
+     * The path of the file, at most 4096 characters.
+     */
+    path: string;
+    /**
+     * `left`: the file before the changes. `right`: the file after them.
+     */
+    side: 'left' | 'right';
+    /**
+     * The line, counted from 1 on its side. Of several lines, the last one.
+     */
+    line: number;
+    /**
+     * The first of several lines.
+     */
+    start_line?: number;
+    /**
+     * The lines of the diff that the comment is about. The last one is `line`. At most 16000 characters.
+     */
+    hunk: string;
+    /**
+     * The commit whose version was commented on, if it is pushed.
+     */
+    commit_id?: string;
+    /**
+     * The comment, at most 10000 characters.
+     */
+    body: string;
+    /**
+     * The draft of the sender that it was. It is deleted.
+     */
+    draft_id?: string;
+};
+
+/**
+ * A comment that its author has not sent yet.
+ */
+export type DraftComment = {
+    /**
+     * `owner/name`, as the changes of the run name it. It may be left out if there is only one.
+     */
+    repository?: string;
+    /**
+     * The path of the file, at most 4096 characters.
+     */
+    path: string;
+    /**
+     * `left`: the file before the changes. `right`: the file after them.
+     */
+    side: 'left' | 'right';
+    /**
+     * The line, counted from 1 on its side. Of several lines, the last one.
+     */
+    line: number;
+    /**
+     * The first of several lines.
+     */
+    start_line?: number;
+    /**
+     * The lines of the diff that the comment is about. The last one is `line`. At most 16000 characters.
+     */
+    hunk: string;
+    /**
+     * The commit whose version was commented on, if it is pushed.
+     */
+    commit_id?: string;
+    /**
+     * The comment, at most 10000 characters.
+     */
+    body: string;
+    /**
+     * The draft's id, chosen by its author.
+     */
+    draft_id: string;
+    /**
+     * When it was stored first.
+     */
+    created_at: string;
+    /**
+     * When it was stored last.
+     */
+    updated_at: string;
+};
+
+/**
+ * The comments of the caller on a run that are not sent yet.
+ */
+export type ListDraftCommentsResponse = {
+    /**
+     * The oldest comes first. At most 50.
+     */
+    draft_comments: Array<DraftComment>;
+    page_info: PageInfo;
+};
+
+/**
  * What the run waits for before it can start or continue.
  */
 export type RunWaitingFor = {
@@ -1176,9 +1317,13 @@ export type RunFollowupRequestImage = {
  */
 export type RunFollowupRequest = {
     /**
-     * The text of the follow-up. It may be empty if there are files.
+     * The text of the follow-up. It may be empty if there are files or comments.
      */
     message?: string;
+    /**
+     * Comments on lines of the run's changes, at most 50. The agent reads them below the message, each with the lines that it is about. A follow-up with comments never answers a question.
+     */
+    comments?: Array<SentLineComment>;
     /**
      * Files that belong to the message, at most 25.
      */
@@ -5084,9 +5229,13 @@ export type RunFollowup = {
      */
     followup_id: string;
     /**
-     * The text. After a change, the new one.
+     * The text that the agent reads, with the comments. After a change, the new one.
      */
     message: string;
+    /**
+     * The comments on changed lines that came with it. A change of the text replaces them.
+     */
+    comments?: Array<LineComment>;
     author: FollowupAuthor;
     /**
      * Where it was sent from.
@@ -7939,6 +8088,20 @@ export type GetRunByExternalReferenceQuery = {
      * The address as the platform shows it, without a `/` at its end.
      */
     url?: string;
+};
+
+/**
+ * The query of the operation `listDraftComments`.
+ */
+export type ListDraftCommentsQuery = {
+    /**
+     * The maximum number of entries per page. Default: all entries, on one page.
+     */
+    limit?: number;
+    /**
+     * `next_cursor` of the previous page. Requires the same filters and the same sort.
+     */
+    cursor?: string;
 };
 
 /**

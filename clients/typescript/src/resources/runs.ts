@@ -9,12 +9,15 @@ import type {
   Conversation,
   CreateRunsResponse,
   CreateShareLinkRequest,
+  DraftComment,
   GetRunConversationQuery,
   GetRunEventsQuery,
   GetRunQuery,
   HandoffAttachments,
   HarnessUsage,
   IssuedShareLink,
+  LineComment,
+  ListDraftCommentsResponse,
   ListRunFollowupsQuery,
   ListRunFollowupsResponse,
   ListRunsQuery,
@@ -383,6 +386,30 @@ export class Runs {
     options?: RequestOptions,
   ): ApiPromise<RunStateResponse> {
     return this.#client.post(path`/agent/runs/${runId}/permissions/${permissionId}`, { ...options, body });
+  }
+
+  /** Lists your comments on the changes of the run that are not sent. A follow-up sends them. */
+  draftComments(
+    runId: string,
+    options?: RequestOptions,
+  ): ListPromise<ListDraftCommentsResponse, DraftComment> {
+    const entriesOf = (page: ListDraftCommentsResponse) => page.draft_comments;
+    return this.#client.list(path`/agent/runs/${runId}/draft-comments`, entriesOf, options);
+  }
+
+  /** Keeps a comment under an id of your choice, a UUID, or replaces the one with this id. */
+  putDraftComment(
+    runId: string,
+    draftId: string,
+    body: LineComment,
+    options?: RequestOptions,
+  ): ApiPromise<DraftComment> {
+    return this.#client.put(path`/agent/runs/${runId}/draft-comments/${draftId}`, { ...options, body });
+  }
+
+  /** Deletes a comment that is not sent. */
+  deleteDraftComment(runId: string, draftId: string, options?: RequestOptions): ApiPromise<void> {
+    return this.#client.delete(path`/agent/runs/${runId}/draft-comments/${draftId}`, options);
   }
 
   /** Creates a link that shows the run to everyone who has it. Only this response contains its address. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { waitFor } from "../../../../test/support/wait-for.ts";
 import { ConflictError, NotFoundError } from "../../src/index.ts";
@@ -113,6 +114,26 @@ export function describeRuns(fixture: () => ResourcesFixture): void {
         ConflictError,
       );
       await client.runs.cancel(run_id);
+    });
+
+    test("a comment on a changed line is kept, and sent with a follow-up", async () => {
+      const { client, endedRun } = fixture();
+      const { run_id } = await endedRun("say commented");
+      const [id, other] = [randomUUID(), randomUUID()];
+      const comment = { path: "a.ts", side: "right", line: 2, hunk: "+two", body: "Why two?" } as const;
+
+      await client.runs.putDraftComment(run_id, id, { ...comment, body: "Why?" });
+      await client.runs.putDraftComment(run_id, id, comment);
+      await client.runs.putDraftComment(run_id, other, comment);
+      await client.runs.deleteDraftComment(run_id, other);
+      const { draft_comments } = await client.runs.draftComments(run_id);
+      await client.runs.followUp(run_id, { message: "say more", comments: [{ ...comment, draft_id: id }] });
+
+      expect(draft_comments).toEqual([expect.objectContaining({ draft_id: id, ...comment })]);
+      expect((await client.runs.draftComments(run_id)).draft_comments).toEqual([]);
+      expect((await client.runs.followUps(run_id)).followups.map(({ comments }) => comments)).toEqual([
+        [comment],
+      ]);
     });
 
     test("a run is shared by a link that can be deleted", async () => {

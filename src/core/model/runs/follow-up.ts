@@ -1,5 +1,6 @@
 import type { PrincipalId, RunId } from "../../basics/ids.ts";
 import type { FollowUpFile } from "../workspaces/input-file.ts";
+import type { LineComment } from "./line-comment.ts";
 import type { Approval, Provenance, RunMode } from "./run.ts";
 import type { RunSource } from "./sources.ts";
 
@@ -9,6 +10,8 @@ export interface FollowUp {
   readonly runId: RunId;
   readonly seq: number;
   readonly message: string;
+  /** The comments on changed lines that came with it. The agent reads them in `message`. */
+  readonly comments?: readonly LineComment[];
   /** Text around the message by any author. The agent receives it fenced, as data. */
   readonly context?: string;
   /** Files that came with the message. The turn that takes it gets them. */

@@ -1,4 +1,4 @@
-import type { LeaseToken } from "../../basics/ids.ts";
+import type { LeaseToken, PrincipalId } from "../../basics/ids.ts";
 import type { AuditContext } from "../../model/people/audit.ts";
 import type { RunEventBody } from "../../model/runs/events.ts";
 import type { FollowUp } from "../../model/runs/follow-up.ts";
@@ -44,6 +44,8 @@ export interface ChangeExtras {
   readonly inputs?: readonly InputFile[];
   /** Messages about a new run are also sent to this address of its own. */
   readonly webhook?: WebhookEndpoint | undefined;
+  /** Drafts of comments that become comments of a follow-up. They are deleted. */
+  readonly sentDrafts?: { readonly authorId: PrincipalId; readonly ids: readonly string[] } | undefined;
   readonly inboxResult?: InboxResult | undefined;
   readonly idempotentResponse?: IdempotentResponse | undefined;
   /** The API key that requests the change. If it was revoked, nothing is stored. */

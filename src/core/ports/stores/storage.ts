@@ -8,6 +8,7 @@ import type { Secret } from "../../model/secrets/secret.ts";
 import type { Environment } from "../../model/workspaces/environment.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { ClaimStore, LeaseStore } from "./claim-store.ts";
+import type { DraftCommentStore } from "./draft-comment-store.ts";
 import type { DueSchedules } from "./due-schedules.ts";
 import type { EventLog, EventRecoveryStore } from "./event-log.ts";
 import type { FileStore } from "./file-store.ts";
@@ -56,6 +57,7 @@ export interface Storage {
   readonly namedAgents: RecordStore<NamedAgent>;
   readonly administrators: AdministratorKeys;
   readonly installations: InstallationStore;
+  readonly draftComments: DraftCommentStore;
   readonly shareLinks: ShareLinkStore;
   readonly signIns: SignInStore;
   readonly signInLinks: SignInLinkStore;

@@ -1,3 +1,4 @@
+import { fenced } from "../../basics/fenced.ts";
 import type { AgentUpdate } from "../../model/runs/agent-update.ts";
 import type { FollowUp } from "../../model/runs/follow-up.ts";
 import type { Run, RunMode } from "../../model/runs/run.ts";
@@ -43,7 +44,7 @@ export function turnText({
   const forAgent = followUps.filter(({ asksForPullRequest }) => asksForPullRequest !== true);
   const messages = forAgent.flatMap(({ context, message, messageRef }) => [
     labelOf(messageRef),
-    context === undefined ? "" : fenced(CONTEXT_LABEL, context),
+    context === undefined ? "" : labelled(CONTEXT_LABEL, context),
     message,
   ]);
   if (run.turn === 1) {
@@ -52,12 +53,12 @@ export function turnText({
   return [
     earlier === undefined
       ? ""
-      : fenced("The earlier messages of this conversation, for your information", earlier),
+      : labelled("The earlier messages of this conversation, for your information", earlier),
     again ? "(Your work on the following was interrupted. Look at what is already done, and continue.)" : "",
     missing === undefined ? "" : `(${missing})`,
     places.size === 0 ? "" : THREADS_INSTRUCTIONS,
     run.turn === 1 ? labelOf(run.provenance.message_ref) : "",
-    run.turn === 1 && run.context !== undefined ? fenced(CONTEXT_LABEL, run.context) : "",
+    run.turn === 1 && run.context !== undefined ? labelled(CONTEXT_LABEL, run.context) : "",
     ...messages,
     files.length === 0
       ? ""
@@ -79,11 +80,8 @@ function lineIn(workspace: TurnInput["workspace"]): (file: FileInWorkspace) => s
   return ({ path, mimeType, sizeBytes }) => `- ${way}${path} (${mimeType}, ${sizeBytes} bytes)`;
 }
 
-/** Uses a fence that is longer than any fence in the text, so that the text cannot end it. */
-function fenced(label: string, text: string): string {
-  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
-  const fence = "`".repeat(longest + 1);
-  return `${label}:\n${fence}\n${text}\n${fence}`;
+function labelled(label: string, text: string): string {
+  return `${label}:\n${fenced(text)}`;
 }
 
 const MODE_INSTRUCTIONS: Readonly<Record<Exclude<RunMode, "normal">, string>> = {

@@ -12,6 +12,7 @@ export function deleteRun(tables: Tables, id: RunId): void {
   }
   deleteWhere(tables.followUps, ({ runId }) => runId === id);
   deleteWhere(tables.artifacts, ({ runId }) => runId === id);
+  deleteWhere(tables.draftComments, ({ runId }) => runId === id);
   deleteWhere(tables.shareLinks, ({ runId }) => runId === id);
   for (const [place, answer] of tables.answers) {
     if (answer.runId === id) {

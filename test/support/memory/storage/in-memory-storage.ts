@@ -7,6 +7,7 @@ import type { Storage } from "../../../../src/core/ports/stores/storage.ts";
 import { answerName, findThread, storeIdempotentResponse, threadsOf } from "./change-rows.ts";
 import { InMemoryClaimStore } from "./claim-store.ts";
 import { InMemoryDeviceCodeStore } from "./device-code-store.ts";
+import { InMemoryDraftCommentStore } from "./draft-comment-store.ts";
 import { InMemoryEventLog } from "./event-log.ts";
 import { InMemoryEventRecoveryStore } from "./event-recovery-store.ts";
 import { InMemoryFileStore } from "./file-store.ts";
@@ -64,6 +65,7 @@ function storageOn(database: InMemoryStatements): Storage {
     namedAgents: new InMemoryRecordStore<NamedAgent>(database, "named agent"),
     administrators: new InMemoryAdministratorKeys(database),
     installations: new InMemoryInstallationStore(database),
+    draftComments: new InMemoryDraftCommentStore(database),
     shareLinks: new InMemoryShareLinkStore(database),
     signIns: new InMemorySignInStore(database),
     signInLinks: new InMemorySignInLinkStore(database),

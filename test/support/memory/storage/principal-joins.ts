@@ -62,6 +62,7 @@ const MOVED = [
   "identities",
   "keys",
   "shareLinks",
+  "draftComments",
   "signIns",
   "signInLinks",
   "deviceCodes",

@@ -18,6 +18,7 @@ import {
 } from "./change-rows.ts";
 import { runningOf } from "./claim-store.ts";
 import { deleteRun } from "./delete-run.ts";
+import { removeDraft } from "./draft-comment-store.ts";
 import { addFiles } from "./file-store.ts";
 import type { InMemoryStatements, Tx } from "./in-memory-database.ts";
 import { quotaUses } from "./quota-store.ts";
@@ -199,6 +200,9 @@ function store(tx: Tx, row: RunRow, change: RunChange): Run {
     }
   }
   addNotices(tx, change.notices, id);
+  for (const draftId of change.sentDrafts?.ids ?? []) {
+    removeDraft(tx.tables, { ...change.sentDrafts, runId: id, id: draftId });
+  }
   if (change.webhook !== undefined) {
     tx.tables.records.set(`${ENDPOINTS} ${change.webhook.id}`, change.webhook);
   }

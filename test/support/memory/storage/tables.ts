@@ -10,6 +10,7 @@ import { FIRST_TEAM, type Team } from "../../../../src/core/model/people/team.ts
 import type { TeamRecord } from "../../../../src/core/model/people/team-record.ts";
 import type { RunEvent } from "../../../../src/core/model/runs/events.ts";
 import type { FollowUp } from "../../../../src/core/model/runs/follow-up.ts";
+import type { DraftComment } from "../../../../src/core/model/runs/line-comment.ts";
 import type { Run } from "../../../../src/core/model/runs/run.ts";
 import type { Notice } from "../../../../src/core/model/threads/notice.ts";
 import type { StoredThread } from "../../../../src/core/model/threads/thread.ts";
@@ -122,6 +123,7 @@ export interface Tables {
   /** By adapter and its own id. */
   readonly installations: Map<string, Installation>;
   /** By the token's hash. */
+  readonly draftComments: Map<string, DraftComment>;
   readonly shareLinks: Map<string, ShareLink>;
   /** By the token's hash. */
   readonly signIns: Map<string, StoredSignIn>;
@@ -162,6 +164,7 @@ export function emptyTables(): Tables {
     identities: new Map(),
     keys: new Map(),
     installations: new Map(),
+    draftComments: new Map(),
     shareLinks: new Map(),
     signIns: new Map(),
     signInLinks: new Map(),
@@ -200,6 +203,7 @@ export function copyOf(tables: Tables): Tables {
     identities: new Map(tables.identities),
     keys: new Map(tables.keys),
     installations: new Map(tables.installations),
+    draftComments: new Map(tables.draftComments),
     shareLinks: new Map(tables.shareLinks),
     signIns: new Map(tables.signIns),
     signInLinks: new Map(tables.signInLinks),

@@ -219,6 +219,9 @@ class RunsWithRawResponse:
         self.retrieve_follow_up = raw(runs.retrieve_follow_up)
         self.update_follow_up = raw(runs.update_follow_up)
         self.withdraw_follow_up = raw(runs.withdraw_follow_up)
+        self.draft_comments = raw_page(runs.draft_comments)
+        self.put_draft_comment = raw(runs.put_draft_comment)
+        self.delete_draft_comment = raw(runs.delete_draft_comment)
         self.approve = raw(runs.approve)
         self.answer = raw(runs.answer)
 

@@ -219,6 +219,9 @@ class RunsWithStreamingResponse:
         self.retrieve_follow_up = streaming(runs.retrieve_follow_up)
         self.update_follow_up = streaming(runs.update_follow_up)
         self.withdraw_follow_up = streaming(runs.withdraw_follow_up)
+        self.draft_comments = streaming_page(runs.draft_comments)
+        self.put_draft_comment = streaming(runs.put_draft_comment)
+        self.delete_draft_comment = streaming(runs.delete_draft_comment)
         self.approve = streaming(runs.approve)
         self.answer = streaming(runs.answer)
 

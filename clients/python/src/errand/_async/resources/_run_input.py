@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from ..api_client import AsyncApiClient
 
 
+#: For methods with a parameter `path`.
+address = path
+
+
 class AsyncRunInput:
     """The part of `AsyncRuns` for what people send to a run: follow-ups, approvals and answers."""
 
@@ -23,6 +27,7 @@ class AsyncRunInput:
         run_id: str,
         *,
         message: str | Omit = OMIT,
+        comments: Sequence[params.SentLineComment] | Omit = OMIT,
         attachments: Sequence[params.FollowupAttachment] | Omit = OMIT,
         images: Sequence[params.RunFollowupRequestImage] | Omit = OMIT,
         mode: Literal["normal", "plan", "orchestrate"] | Omit = OMIT,
@@ -33,7 +38,9 @@ class AsyncRunInput:
         """Sends a message to the agent. An ended run continues with it. An open question may be answered by it.
 
         Args:
-            message: The text of the follow-up. It may be empty if there are files.
+            message: The text of the follow-up. It may be empty if there are files or comments.
+            comments: Comments on lines of the run's changes, at most 50. The agent reads them below the message,
+                each with the lines that it is about. A follow-up with comments never answers a question.
             attachments: Files that belong to the message, at most 25.
             images: Images that belong to the message, for agents that accept images.
             mode: The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work.
@@ -52,6 +59,7 @@ class AsyncRunInput:
             path("/agent/runs/{}/followups", run_id),
             body={
                 "message": message,
+                "comments": comments,
                 "attachments": attachments,
                 "images": images,
                 "mode": mode,
@@ -114,6 +122,73 @@ class AsyncRunInput:
         """Withdraws a follow-up that the agent has not received yet."""
         await self._client._request(
             None, "DELETE", path("/agent/runs/{}/followups/{}", run_id, follow_up_id), options=options
+        )
+
+    def draft_comments(
+        self, run_id: str, *, limit: int | Omit = OMIT, cursor: str | Omit = OMIT, **options: Unpack[RequestOptions]
+    ) -> AsyncPaginator[models.DraftComment, models.ListDraftCommentsResponse]:
+        """Lists your comments on the changes of the run that are not sent. A follow-up sends them.
+
+        Args:
+            limit: The maximum number of entries per page. Default: all entries, on one page.
+            cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
+        """
+        return self._client._list(
+            models.ListDraftCommentsResponse,
+            "draft_comments",
+            path("/agent/runs/{}/draft-comments", run_id),
+            query={"limit": limit, "cursor": cursor},
+            options=options,
+        )
+
+    async def put_draft_comment(
+        self,
+        run_id: str,
+        draft_id: str,
+        *,
+        path: str,
+        side: Literal["left", "right"],
+        line: int,
+        hunk: str,
+        body: str,
+        repository: str | Omit = OMIT,
+        start_line: int | Omit = OMIT,
+        commit_id: str | Omit = OMIT,
+        **options: Unpack[RequestOptions],
+    ) -> models.DraftComment:
+        """Keeps a comment under an id of your choice, a UUID, or replaces the one with this id.
+
+        Args:
+            path: The path of the file, at most 4096 characters.
+            side: `left`: the file before the changes. `right`: the file after them.
+            line: The line, counted from 1 on its side. Of several lines, the last one.
+            hunk: The lines of the diff that the comment is about. The last one is `line`. At most 16000 characters.
+            body: The comment, at most 10000 characters.
+            repository: `owner/name`, as the changes of the run name it. It may be left out if there is only one.
+            start_line: The first of several lines.
+            commit_id: The commit whose version was commented on, if it is pushed.
+        """
+        return await self._client._request(
+            models.DraftComment,
+            "PUT",
+            address("/agent/runs/{}/draft-comments/{}", run_id, draft_id),
+            body={
+                "path": path,
+                "side": side,
+                "line": line,
+                "hunk": hunk,
+                "body": body,
+                "repository": repository,
+                "start_line": start_line,
+                "commit_id": commit_id,
+            },
+            options=options,
+        )
+
+    async def delete_draft_comment(self, run_id: str, draft_id: str, **options: Unpack[RequestOptions]) -> None:
+        """Deletes a comment that is not sent."""
+        await self._client._request(
+            None, "DELETE", path("/agent/runs/{}/draft-comments/{}", run_id, draft_id), options=options
         )
 
     async def approve(

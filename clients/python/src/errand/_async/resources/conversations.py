@@ -63,6 +63,7 @@ class AsyncConversations:
         conversation_id: str,
         *,
         message: str | Omit = OMIT,
+        comments: Sequence[params.SentLineComment] | Omit = OMIT,
         attachments: Sequence[params.FollowupAttachment] | Omit = OMIT,
         images: Sequence[params.RunFollowupRequestImage] | Omit = OMIT,
         mode: Literal["normal", "plan", "orchestrate"] | Omit = OMIT,
@@ -73,7 +74,9 @@ class AsyncConversations:
         """Sends a message to the newest run of a conversation.
 
         Args:
-            message: The text of the follow-up. It may be empty if there are files.
+            message: The text of the follow-up. It may be empty if there are files or comments.
+            comments: Comments on lines of the run's changes, at most 50. The agent reads them below the message,
+                each with the lines that it is about. A follow-up with comments never answers a question.
             attachments: Files that belong to the message, at most 25.
             images: Images that belong to the message, for agents that accept images.
             mode: The mode of the agent, for one turn. `plan` changes nothing, `orchestrate` divides the work.
@@ -92,6 +95,7 @@ class AsyncConversations:
             path("/agent/conversations/{}/followups", conversation_id),
             body={
                 "message": message,
+                "comments": comments,
                 "attachments": attachments,
                 "images": images,
                 "mode": mode,
