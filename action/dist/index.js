@@ -378,6 +378,7 @@ const REQUIRED_MEMBERS = [
 	["PUT /agent/teams/*/quotas", "quotas"],
 	["PUT /agent/secrets/*", "name scope created_at updated_at"],
 	["PUT /agent/schedules/*", "id name cron_schedule enabled prompt created_at updated_at"],
+	["PUT /agent/runs/*/draft-comments/*", "path side line hunk body draft_id created_at updated_at"],
 	["PUT /agent/routing-rules/*", "id name priority enabled created_by created_at updated_at match config"],
 	["PUT /agent/policies/*", "id name priority enabled created_at updated_at effect match"],
 	["PUT /agent/mcp-servers/*", "uid name config created_at updated_at created_by"],
@@ -455,6 +456,7 @@ const REQUIRED_MEMBERS = [
 	["GET /agent/runs/*/followups/*", "followup_id message author source created_at delivery visibility status"],
 	["GET /agent/runs/*/followups", "followups page_info"],
 	["GET /agent/runs/*/events", "events next_after"],
+	["GET /agent/runs/*/draft-comments", "draft_comments page_info"],
 	["GET /agent/runs/*/conversation", "conversation_id steps has_more_before"],
 	["GET /agent/runs/*/changes", "turn repositories"],
 	["GET /agent/runs/*", "run_id task_id root_run_id title prompt state created_at updated_at is_sandbox_running source creator"],
@@ -1860,6 +1862,22 @@ var Runs = class {
 			...options,
 			body
 		});
+	}
+	/** Lists your comments on the changes of the run that are not sent. A follow-up sends them. */
+	draftComments(runId, options) {
+		const entriesOf = (page) => page.draft_comments;
+		return this.#client.list(path`/agent/runs/${runId}/draft-comments`, entriesOf, options);
+	}
+	/** Keeps a comment under an id of your choice, a UUID, or replaces the one with this id. */
+	putDraftComment(runId, draftId, body, options) {
+		return this.#client.put(path`/agent/runs/${runId}/draft-comments/${draftId}`, {
+			...options,
+			body
+		});
+	}
+	/** Deletes a comment that is not sent. */
+	deleteDraftComment(runId, draftId, options) {
+		return this.#client.delete(path`/agent/runs/${runId}/draft-comments/${draftId}`, options);
 	}
 	/** Creates a link that shows the run to everyone who has it. Only this response contains its address. */
 	share(runId, body = {}, options) {

@@ -64,7 +64,7 @@ export function CommentedDiff({
       }
     }
     return cards;
-  }, [commit, file, placed, repository, section, written]);
+  }, [commit, file, placed, repository, written]);
   const chosen = useMemo(() => linesIn(hunks, selected), [hunks, selected]);
   return (
     <>
