@@ -166,9 +166,11 @@ type Stores = Pick<
 /** What keeps everything, and the keys to it. */
 async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
   const { config, databaseUrl: url, logger } = bootstrap;
+  const { databaseConnections: maxConnections, poolerUrl } = config;
   const log = plainLog(logger);
   const clock = systemClock;
-  const database = new Database({ url, maxConnections: config.databaseConnections, log });
+  const isPooled = poolerUrl !== undefined;
+  const database = new Database({ url: poolerUrl ?? url, isPooled, maxConnections, log });
   const blobDatabase = new Database({ url, ...BLOB_LINK, log });
   const reportDatabase = new Database({ url, ...REPORT_LINK, log });
   const pubsub = new PostgresPubSub({ url, log });

@@ -24,6 +24,7 @@ import { randomSecret, readOrCreateSecret, readSecret } from "../secrets/secret-
 import { ServerProof } from "../secrets/server-proof.ts";
 import { repairLog } from "../storage/log-repair.ts";
 import { applyMigrations } from "../storage/migrations.ts";
+import { requireOwnSessions, requirePoolerSettings } from "../storage/pooler.ts";
 import { adoptSecretKey, hasSecretKeyOf } from "../storage/secret-key-check.ts";
 import { AdapterRestarts, watchSettings } from "./adapter-restarts.ts";
 import { type AppDeps, apiDeps, type Bootstrap, compose, hostOf } from "./compose.ts";
@@ -185,6 +186,7 @@ async function prepare(config: Config, undo: AsyncDisposableStack): Promise<Prep
   const logger = createLogger(config.logLevel, knownSecrets.redact);
   const log = plainLog(logger);
   const databaseUrl = config.databaseUrl ?? (await startDatabase(config.dataDir, log, undo));
+  await requireSessions(config);
   await applyMigrations(databaseUrl, log);
   try {
     if (await repairLog(databaseUrl)) {
@@ -197,6 +199,15 @@ async function prepare(config: Config, undo: AsyncDisposableStack): Promise<Prep
   const publicUrl = () => address.url;
   const serverProof = new ServerProof();
   return { config, databaseUrl, secretKey, knownSecrets, logger, tls, publicUrl, serverProof, address };
+}
+
+async function requireSessions({ databaseUrl, poolerUrl }: Config): Promise<void> {
+  if (databaseUrl !== undefined) {
+    await requireOwnSessions(databaseUrl, poolerUrl === undefined ? "DATABASE_URL" : "DATABASE_DIRECT_URL");
+  }
+  if (poolerUrl !== undefined) {
+    await requirePoolerSettings(poolerUrl);
+  }
 }
 
 /** A missing key is created only for a new database, because it cannot open what another key has sealed. */

@@ -85,6 +85,7 @@ export const variables = z.object({
   ERRAND_PUBLIC_URL: serverAddress.optional(),
   ERRAND_DATA_DIR: z.string().default(".errand"),
   DATABASE_URL: databaseAddress.optional(),
+  DATABASE_DIRECT_URL: databaseAddress.optional(),
   ERRAND_ROLE: z.enum(["all", "api", "worker"]).default("all"),
   ERRAND_ADMIN_KEY: administratorKey.optional(),
   ERRAND_SECRET_KEY: secretKey.optional(),
@@ -124,8 +125,10 @@ export interface Config {
   /** Undefined: the address that the server listens on. */
   readonly publicUrl: string | undefined;
   readonly dataDir: string;
-  /** Undefined: the embedded database. */
+  /** The address of PostgreSQL itself. Undefined: the embedded database. */
   readonly databaseUrl: string | undefined;
+  /** The address of a pooler, through which short statements go. Undefined: all connections are direct ones. */
+  readonly poolerUrl: string | undefined;
   readonly databaseConnections: number;
   readonly apiKey: string | undefined;
   readonly secretKey: string | undefined;
@@ -250,7 +253,8 @@ function configOf(values: Variables, env: Env): Omit<Config, OfAdapters | "notes
     port: values.ERRAND_PORT,
     publicUrl: values.ERRAND_PUBLIC_URL,
     dataDir: resolve(values.ERRAND_DATA_DIR),
-    databaseUrl: values.DATABASE_URL,
+    databaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
+    poolerUrl: values.DATABASE_DIRECT_URL === undefined ? undefined : values.DATABASE_URL,
     databaseConnections: values.ERRAND_DATABASE_CONNECTIONS,
     apiKey: values.ERRAND_ADMIN_KEY,
     secretKey: values.ERRAND_SECRET_KEY,
@@ -314,6 +318,9 @@ function problemsOf(values: Variables): string[] {
       "ERRAND_SECRET_KEY is missing: with DATABASE_URL, set the same key (32 characters or more) in all processes.",
     );
   }
+  if (values.DATABASE_URL === undefined && values.DATABASE_DIRECT_URL !== undefined) {
+    problems.push("DATABASE_DIRECT_URL needs DATABASE_URL, the address of the pooler.");
+  }
   const missing = values.ERRAND_ROLE === "all" ? [] : missingForRole(values);
   if (missing.length > 0) {
     problems.push(`ERRAND_ROLE=${values.ERRAND_ROLE} needs ${missing.join(", and ")}.`);
@@ -374,6 +381,6 @@ function describe(name: string, value: string, issues: readonly z.core.$ZodIssue
   const choices = issue?.code === "invalid_value" && place === "" ? issue.values.join(", ") : "";
   const form = choices === "" ? issue?.message : `must be one of ${choices}`;
   const showsValue = issue?.code === "custom" && issue.params?.showsValue === true;
-  const isHidden = showsValue || SECRET_NAME.test(name) || name === "DATABASE_URL";
+  const isHidden = showsValue || SECRET_NAME.test(name) || /^DATABASE_(DIRECT_)?URL$/.test(name);
   return `${name}: ${place === "" ? "" : `at ${place}: `}${form}${isHidden ? "" : butNot(value)}`;
 }

@@ -10,8 +10,8 @@ export function secretsIn(env: Env): string[] {
   const values = Object.entries(env).flatMap(([name, value]) =>
     SECRET_NAME.test(name) && value ? secretsOf(value) : [],
   );
-  const password = env.DATABASE_URL === undefined ? "" : passwordIn(env.DATABASE_URL);
-  return [...values, ...(password === "" ? [] : [password])];
+  const passwords = [env.DATABASE_URL, env.DATABASE_DIRECT_URL].map((url = "") => passwordIn(url));
+  return [...values, ...passwords.filter((password) => password !== "")];
 }
 
 /** The whole value, and each part of a comma-separated one. */

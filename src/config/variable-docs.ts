@@ -42,6 +42,14 @@ const ownVariableDocs = {
     compose: "set",
     secret: true,
   },
+  DATABASE_DIRECT_URL: {
+    group: "Database",
+    default: "(`DATABASE_URL`)",
+    description:
+      "The address of PostgreSQL itself, if `DATABASE_URL` is that of a pooler in transaction mode.",
+    compose: "no",
+    secret: true,
+  },
   ERRAND_ROLE: {
     group: "Server",
     default: "all",

@@ -51,6 +51,8 @@ export function statementsOf(tx: Tx): Statements {
 export interface DatabaseOptions {
   readonly url: string;
   readonly maxConnections: number;
+  /** Whether the address is one of a pooler in transaction mode, whose sessions have all settings already. */
+  readonly isPooled?: boolean;
   /** For statements with much data; the default fits short ones. */
   readonly statementMs?: number;
   readonly log: Log;
@@ -68,7 +70,17 @@ const IDLE_TRANSACTION_TIMEOUT_MS = 5_000;
  * No statement is long enough for parallel workers or compilation, which take tens of milliseconds each. With this
  * similarity a word of four letters or more is found with one wrong, missing or additional letter.
  */
-const SETTINGS = "-c max_parallel_workers_per_gather=0 -c jit=off -c pg_trgm.word_similarity_threshold=0.4";
+const SESSION_SETTINGS = {
+  max_parallel_workers_per_gather: 0,
+  jit: "off",
+  "pg_trgm.word_similarity_threshold": 0.4,
+} as const;
+/** What the sessions of a pooler must have, because no client can set it for itself there. */
+export const POOLED_SETTINGS = {
+  ...SESSION_SETTINGS,
+  statement_timeout: STATEMENT_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+} as const;
 const TRANSACTION_WAIT_MS = 2_000;
 const TRANSACTION_TIMEOUT_MS = 8_000;
 const CONFLICT_TRIES = 3;
@@ -78,18 +90,20 @@ export class Database implements Statements {
   readonly #pool: pg.Pool;
   readonly #adapter: PrismaPg;
   #client: PrismaClient | undefined;
-  readonly #names = new StatementNames();
+  readonly #nameOf: (text: string) => string;
   readonly #probe: WriteProbe;
 
-  constructor({ url, maxConnections, log, statementMs = STATEMENT_TIMEOUT_MS }: DatabaseOptions) {
+  constructor({ url, maxConnections, log, isPooled, statementMs = STATEMENT_TIMEOUT_MS }: DatabaseOptions) {
+    const names = new StatementNames();
+    // A session of a pooler does not know the statements that another session has prepared.
+    this.#nameOf = isPooled === true ? () => "" : (text) => names.nameOf(text);
     this.#pool = new pg.Pool({
       connectionString: url,
       max: maxConnections,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: statementMs,
-      statement_timeout: statementMs,
-      idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
-      options: SETTINGS,
+      // PgBouncer refuses a connection that asks for these.
+      ...(isPooled === true ? undefined : settingsOf(statementMs)),
       keepAlive: true,
       application_name: "errand",
     });
@@ -105,7 +119,7 @@ export class Database implements Statements {
     this.#pool.connect = withErrorCodes(this.#pool.connect);
     this.#probe = new WriteProbe((statement) => this.#pool.query(statement));
     this.#adapter = new PrismaPg(this.#pool, {
-      statementNameGenerator: ({ sql }) => this.#names.nameOf(sql),
+      statementNameGenerator: ({ sql }) => this.#nameOf(sql),
     });
   }
 
@@ -129,7 +143,7 @@ export class Database implements Statements {
   }
 
   async rows<Row extends object>({ text, values, isPlannedAnew }: Statement): Promise<readonly Row[]> {
-    const name = isPlannedAnew === true ? "" : this.#names.nameOf(text);
+    const name = isPlannedAnew === true ? "" : this.#nameOf(text);
     return repeated(async () => (await this.#pool.query<Row>({ name, text, values: [...values] })).rows);
   }
 
@@ -163,6 +177,16 @@ export class Database implements Statements {
     await this.#client?.$disconnect();
     await this.#pool.end();
   }
+}
+
+function settingsOf(statementMs: number) {
+  return {
+    statement_timeout: statementMs,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
+    options: Object.entries(SESSION_SETTINGS)
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(" "),
+  };
 }
 
 /** Repeats a transaction that the database gave up because of others. Nothing of it was stored. */

@@ -25,6 +25,30 @@ describe("a process beside others", () => {
   });
 });
 
+describe("a pooler", () => {
+  const pooled = { ...SHARED, DATABASE_DIRECT_URL: "postgresql://errand:pass-of-the-server@db/errand" };
+
+  test("beside a direct address, DATABASE_URL is that of a pooler", () => {
+    const { databaseUrl, poolerUrl } = readConfig(pooled);
+    expect({ databaseUrl, poolerUrl }).toEqual({
+      databaseUrl: pooled.DATABASE_DIRECT_URL,
+      poolerUrl: pooled.DATABASE_URL,
+    });
+    expect(readConfig(SHARED)).toMatchObject({ databaseUrl: SHARED.DATABASE_URL, poolerUrl: undefined });
+  });
+
+  test("the passwords of both addresses are secrets", () => {
+    const { secrets } = readConfig(pooled);
+    expect(secrets).toEqual(expect.arrayContaining(["pass-of-the-database", "pass-of-the-server"]));
+  });
+
+  test("a direct address alone is refused", () => {
+    expect(() => readConfig({ DATABASE_DIRECT_URL: pooled.DATABASE_DIRECT_URL })).toThrow(
+      /^DATABASE_DIRECT_URL needs DATABASE_URL/,
+    );
+  });
+});
+
 test("a single process needs nothing", () => {
   expect(readConfig({}).publicUrl).toBeUndefined();
 });

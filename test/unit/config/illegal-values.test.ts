@@ -39,6 +39,7 @@ const ILLEGAL: Readonly<Record<string, readonly string[]>> = {
   ERRAND_PUBLIC_URL: [...ADDRESSES, "https://errand.example.com/errand"],
   ERRAND_DATA_DIR: [],
   DATABASE_URL: [`mysql://ann:${SECRET}@db/errand`, "postgresql://", `db:${SECRET}`, "postgresql:"],
+  DATABASE_DIRECT_URL: [`mysql://ann:${SECRET}@db/errand`, "postgresql://", `db:${SECRET}`, "postgresql:"],
   ERRAND_ADMIN_KEY: [...KEYS.slice(1), SECRET, `${SECRET} with a blank at its end `],
   ERRAND_SECRET_KEY: [SECRET],
   ERRAND_OLD_SECRET_KEYS: [SECRET, `${"k".repeat(32)},${SECRET}`, ","],
