@@ -8,6 +8,7 @@ import type { Preparation, RunWorkspace } from "../core/ports/workspace-provider
 import type { Sandbox } from "../sandboxes/sandbox.ts";
 import { type BaseManifest, findManifest, isOfBase, listGone, workspaceBase } from "./base-manifest.ts";
 import { removeTree } from "./file-trees.ts";
+import type { LargeBases } from "./large-bases.ts";
 import { mergeTree, removeBelow } from "./merge-tree.ts";
 import { NewWorkspace } from "./new-workspace.ts";
 import {
@@ -46,6 +47,8 @@ const INCOMING = "incoming";
 export interface CheckpointOptions {
   readonly maxBytes: number;
   readonly report: ReportUnstorable;
+  /** What was too large in this process. */
+  readonly largeBases?: LargeBases;
   /** Leaves out what can be made again also if the whole would be small enough, because that takes less time. */
   readonly isQuick?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -66,8 +69,9 @@ export async function packCheckpoint(runPath: string, options: CheckpointOptions
     if (manifest === undefined) {
       return await packWhole(runPath, options);
     }
+    const { largeBases } = options;
     // A workspace that was too large once will be too large again.
-    const wasTooLarge = await isThere(join(runPath, LEAN));
+    const wasTooLarge = largeBases?.has(manifest.base) || (await isThere(join(runPath, LEAN)));
     if (wasTooLarge) {
       return await packLean(runPath, manifest, { ...options, isQuick: false });
     }
@@ -76,6 +80,7 @@ export async function packCheckpoint(runPath: string, options: CheckpointOptions
     }
     return await packWhole(runPath, options).catch((error) => {
       if (error instanceof ArchiveTooLarge) {
+        largeBases?.add(manifest.base);
         return packLean(runPath, manifest, options);
       }
       throw error;

@@ -3,6 +3,7 @@ import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { Gateway } from "../core/ports/gateway.ts";
 import type { RepositoryClones } from "../git/repository-clones.ts";
 import type { Sandbox } from "../sandboxes/sandbox.ts";
+import type { LargeBases } from "./large-bases.ts";
 import type { PreparedEnvironments } from "./prepared-environments.ts";
 import type { DirectoryQuota } from "./project-quota.ts";
 
@@ -19,6 +20,7 @@ export interface WorkspaceDeps {
   readonly log: Log;
   /** The limit of a checkpoint. */
   readonly maxBytes: number;
+  readonly largeBases: LargeBases;
   /** Limits the size of each workspace. Undefined: the file system cannot do that. */
   readonly quota?: DirectoryQuota | undefined;
 }

@@ -23,6 +23,7 @@ import {
 import { diskSizeOf } from "./disk.ts";
 import { removeTree } from "./file-trees.ts";
 import { addInputFiles } from "./input-files.ts";
+import { LargeBases } from "./large-bases.ts";
 import { NewWorkspace } from "./new-workspace.ts";
 import { PreparedEnvironments, type PreparedLimits } from "./prepared-environments.ts";
 import { relocate } from "./relocate.ts";
@@ -51,14 +52,16 @@ const NO_SPACE = new Map([
 /** The marker of a run that has no checkpoint yet. */
 const NONE = "";
 
-export interface WorkspaceProviderOptions extends Omit<WorkspaceDeps, "prepared" | "maxBytes"> {
+export interface WorkspaceProviderOptions
+  extends Omit<WorkspaceDeps, "prepared" | "maxBytes" | "largeBases"> {
   readonly maxBytes?: number;
   readonly prepared?: Partial<PreparedLimits>;
 }
 
 export function createWorkspaceProvider(options: WorkspaceProviderOptions): WorkspaceProvider {
   const { dataDir, log, maxBytes = DEFAULT_MAX_BYTES } = options;
-  const deps = { ...options, maxBytes, prepared: new PreparedEnvironments(dataDir, log, options.prepared) };
+  const prepared = new PreparedEnvironments(dataDir, log, options.prepared);
+  const deps = { ...options, maxBytes, prepared, largeBases: new LargeBases() };
   return {
     prepare: (preparation) => prepare(deps, preparation),
     endFailedSetup(runId, isUsed) {
@@ -193,11 +196,16 @@ async function storeCheckpoint(
   runId: RunId,
   options: Pick<CheckpointOptions, "isQuick" | "signal"> = {},
 ): Promise<StoredWithinTurn> {
-  const { blobs, dataDir, maxBytes } = deps;
+  const { blobs, dataDir, largeBases, maxBytes } = deps;
   const run = new RunDirectory(dataDir, runId);
   const held = (await run.findCheckpoints()) ?? [];
   const leftOut = new LeftOut();
-  const { bytes, entries } = await packCheckpoint(run.path, { ...options, maxBytes, report: leftOut.report });
+  const { bytes, entries } = await packCheckpoint(run.path, {
+    ...options,
+    largeBases,
+    maxBytes,
+    report: leftOut.report,
+  });
   const checkpoint = await blobs.put(bytes);
   // The previous checkpoint stays in the marker, because it is the newest until the run's row names the new one.
   await run.writeCheckpoints([...held.slice(-CHECKPOINTS_KEPT), checkpoint]);

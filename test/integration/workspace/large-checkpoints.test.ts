@@ -135,6 +135,28 @@ describe.skipIf(skipped !== undefined)(
       ]);
     });
 
+    test("what was too large for one run is not packed as a whole for the next one with the same setup", async () => {
+      const provider = providerOf("a");
+      const second = newId<RunId>(new Date());
+      const stored = async (id: RunId, commands = setUp()) => {
+        const { workingDirectory } = await provider.prepare(
+          aPreparation(id, { plan: { repositories: [TOOLS], setupCommands: [commands] } }),
+        );
+        // Now the whole would be small enough.
+        await (id === runId ? undefined : rm(join(workingDirectory, "deps/large.bin")));
+        const checkpoint = await provider.checkpoint(id);
+        await providerOf("b").prepare(aPreparation(id, { stored: { checkpoint }, plan: plan() }));
+      };
+      await stored(runId);
+      await repositories.commit("acme/tools", { "file.txt": "second\n" });
+
+      await stored(second);
+      await stored(newId<RunId>(new Date()), `${setUp()}; true`);
+
+      // Each run once, and again where a checkpoint without the base was restored: not that of another setup.
+      expect(await text(root, "count")).toBe("x\n".repeat(2 + 2 + 1));
+    });
+
     test("a large workspace moves from worker to worker with the changes of each", async () => {
       const first = await prepareFirst();
       await writeFile(join(first.workingDirectory, "one.txt"), "1");
