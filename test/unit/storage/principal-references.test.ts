@@ -19,8 +19,10 @@ const UNMOVED: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
       "artifacts.body",
+      "draft_comments.comment",
       "environments.config",
       "follow_ups.actor",
+      "follow_ups.comments",
       "follow_ups.files",
       "mcp_servers.config",
       "named_agents.config",

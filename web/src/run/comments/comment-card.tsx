@@ -1,4 +1,4 @@
-import "./comments.css";
+import "../comments.css";
 import type { LineComment } from "@errand/client";
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";

@@ -1,4 +1,4 @@
-import "./comments.css";
+import "../comments.css";
 import { useMutation } from "@tanstack/react-query";
 import { type KeyboardEvent, useState } from "react";
 import { plural } from "../../parts/format.ts";
