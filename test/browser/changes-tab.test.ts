@@ -148,6 +148,27 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
     expect(harness.complaints).toEqual([]);
   });
 
+  test("the list of runs says what a run has changed, below the names of the columns", async () => {
+    const page = await open();
+
+    await page.goto(harness.service.url);
+    const row = page.locator(".run-row").first();
+    await row.getByText("3 files changed, +2 −20").waitFor();
+
+    expect(await page.locator(".run-heads > :visible").allTextContents()).toEqual([
+      ...["State", "Run", "Repository", "Asked by", "PR", "Cost", "Time"],
+    ]);
+    const lefts = async (around: string) =>
+      page
+        .locator(`${around} > *`)
+        .evaluateAll((cells) => cells.map((cell) => Math.round(cell.getBoundingClientRect().left)));
+    expect(await lefts(".run-heads")).toEqual((await lefts(".run-row")).slice(0, 7));
+    const cut = await page
+      .locator(".run-state *, .run-who .one, .run-repo .one")
+      .evaluateAll((parts) => parts.filter((part) => part.scrollWidth > part.clientWidth + 1).length);
+    expect(cut).toBe(0);
+  });
+
   const LONG = `${"a-long-name-".repeat(14)}.test.ts`;
   const NAMES = [
     `src/${"deep/".repeat(30)}${LONG}`,

@@ -2,7 +2,7 @@ import { type RunItem, withHiddenShown } from "@errand/client";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useRef } from "react";
 import { Avatar } from "../parts/avatar.tsx";
-import { money } from "../parts/format.ts";
+import { money, plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Checks, checksText, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/pull-request.tsx";
 import { sourceOf } from "../parts/source.ts";
@@ -10,6 +10,30 @@ import { hasEnded, State } from "../parts/state.tsx";
 import { Ago, Elapsed } from "../parts/time.tsx";
 import { agentName } from "../run/names.ts";
 import { useOpenPullRequest } from "./use-open-pull-request.ts";
+
+const COLUMNS = ["State", "Run", "Repository", "Asked by", "PR", "Cost", "Time"] as const;
+const CLASSES = [
+  "run-state",
+  "run-what",
+  "run-repo",
+  "run-who",
+  "run-pull",
+  "run-cost r",
+  "run-time r",
+] as const;
+
+/** The names of the columns. Each row says in words what its parts are, so readers of the screen do not get them. */
+export function RunHeads() {
+  return (
+    <div className="run-heads" aria-hidden="true">
+      {COLUMNS.map((name, index) => (
+        <span key={name} className={`run-cell ${CLASSES[index]}`}>
+          {name}
+        </span>
+      ))}
+    </div>
+  );
+}
 
 /** A run in one line, which opens it. */
 export function RunRow({ run, me }: { readonly run: RunItem; readonly me: string }) {
@@ -105,9 +129,15 @@ function secondLine(run: RunItem): ReactNode {
     return withHiddenShown(status_message.message);
   }
   if (state === "SUCCEEDED") {
-    return withHiddenShown(result?.text.split("\n").find((line) => line.trim() !== "") ?? "");
+    const said = result?.text.split("\n").find((line) => line.trim() !== "") ?? "";
+    return [changedText(outcome), withHiddenShown(said)].filter(Boolean).join(" · ");
   }
   return state === "INPROGRESS" ? `${agentName(run)} is working` : "";
+}
+
+function changedText(outcome: RunItem["outcome"]): string {
+  const { additions = 0, deletions = 0, files = 0 } = outcome?.changes ?? {};
+  return files === 0 ? "" : `${plural(files, "file")} changed, +${additions} −${deletions}`;
 }
 
 function pullRequest(run: RunItem): { readonly url: string; readonly number: string } | undefined {

@@ -12,7 +12,7 @@ import { hasEnded, RUNNING_STATES } from "../parts/state.tsx";
 import { runsQuery, whoamiQuery } from "../server/queries.ts";
 import { Filters } from "./filters.tsx";
 import { FirstRun } from "./first-run.tsx";
-import { RunRow } from "./run-row.tsx";
+import { RunHeads, RunRow } from "./run-row.tsx";
 import { type RunsSearch, type RunsView, runsFilter, VIEWS } from "./runs-search.ts";
 import { ViewLink } from "./view-link.tsx";
 
@@ -97,6 +97,7 @@ function RunsOf({
       )}
       {isLoading && problem === null && <Loading what="runs" />}
       {isEmpty && <NothingMatches search={search} />}
+      {active.length + old.length > 0 && <RunHeads />}
       <div ref={list}>
         <Group name="Needs you" runs={needs} me={me} />
         <Group name="Needs another person" runs={waiting} me={me} />
