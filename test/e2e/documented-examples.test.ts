@@ -112,6 +112,7 @@ const NOT_HERE: readonly (readonly [page: string, language: string, begins: stri
     "needs images of a registry; docker-compose-worker.test.ts",
   ],
   ["clients/python/README.md", "python", "", "clients/python/tests/test_readme.py runs all"],
+  ["docs/api.md", "json", "{", "line-comments.test.ts sends a body with these members"],
   [
     "clients/python/README.md",
     "sh",
