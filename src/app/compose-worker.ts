@@ -63,7 +63,7 @@ const SETUP_COMMANDS_TOTAL = 3;
 /** Creates what only a worker needs. Fails with an AppError when the sandbox that the operator named does not work. */
 export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promise<WorkerDeps> {
   const { config, logger } = bootstrap;
-  const { queue, storage } = deps;
+  const { storage } = deps;
   const log = plainLog(logger);
   const chosen = await composeSandbox(config, log);
   const host = hostOf(config);
@@ -81,7 +81,6 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
     ...host,
     ...disk,
     startTimes,
-    queue,
     ...runDeps(bootstrap, deps, { chosen, clones, quota }),
     ...defined({ images: chosen.sandbox.images }),
     worker,
@@ -129,7 +128,6 @@ function composeDisk({ config, logger }: Bootstrap, { database }: AppDeps, chose
 function composeMaintenance({ config, logger }: Bootstrap, deps: AppDeps): Maintenance {
   const { blobs, database, queue, storage, threadAdapters } = deps;
   return new Maintenance({
-    ...hostOf(config),
     storage,
     adapters: threadAdapters,
     blobs,
@@ -154,7 +152,7 @@ function runDeps(
   bootstrap: Bootstrap,
   deps: AppDeps,
   tools: AttemptTools,
-): Omit<RunWorkerDeps, "worker" | "host" | "disk" | "queue" | "startTimes"> {
+): Omit<RunWorkerDeps, "worker" | "host" | "disk" | "startTimes"> {
   const { config, knownSecrets, logger } = bootstrap;
   const { blobs: files, pubsub, storage, writer } = deps;
   const log = plainLog(logger);

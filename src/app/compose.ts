@@ -188,7 +188,7 @@ async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
     blobDatabase,
     blobs: createPrismaBlobStore(blobDatabase, clock),
     pubsub,
-    queue: new PgBossQueue({ ...link, ...hostOf(config), ...disk }),
+    queue: new PgBossQueue(link),
     ...disk,
     reportDatabase,
     storage: createPrismaStorage({ database, reportDatabase, pubsub, clock, jobInsert: JOB_INSERT }),

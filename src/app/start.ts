@@ -9,7 +9,6 @@ import { startProgram } from "../child-process/start-program.ts";
 import type { Config } from "../config/config.ts";
 import { sleep } from "../core/basics/clock.ts";
 import { AppError, StartupError } from "../core/basics/errors.ts";
-import type { RunId } from "../core/basics/ids.ts";
 import type { Log } from "../core/basics/log.ts";
 import { AT_START, retry } from "../core/basics/retry.ts";
 import { RESTRICTED } from "../core/model/workers/worker.ts";
@@ -18,6 +17,7 @@ import { SignInRenewals } from "../core/team/people/sign-in-renewal.ts";
 import { startWebhooks } from "../core/team/webhooks/webhook-worker.ts";
 import { findUnlistedImages } from "../core/upkeep/image-check.ts";
 import { LostRuns } from "../core/upkeep/lost-runs.ts";
+import { RunLoop } from "../core/work/attempts/run-loop.ts";
 import { ensureAdministratorKey, readOrCreateApiKey } from "../secrets/administrator-key.ts";
 import { createKnownSecrets } from "../secrets/redaction.ts";
 import { randomSecret, readOrCreateSecret, readSecret } from "../secrets/secret-files.ts";
@@ -27,7 +27,7 @@ import { applyMigrations } from "../storage/migrations.ts";
 import { requireOwnSessions, requirePoolerSettings } from "../storage/pooler.ts";
 import { adoptSecretKey, hasSecretKeyOf } from "../storage/secret-key-check.ts";
 import { AdapterRestarts, watchSettings } from "./adapter-restarts.ts";
-import { type AppDeps, apiDeps, type Bootstrap, compose, hostOf } from "./compose.ts";
+import { type AppDeps, apiDeps, type Bootstrap, compose } from "./compose.ts";
 import { findAgentProblem, findModelNote } from "./compose-agents.ts";
 import type { WorkerDeps } from "./compose-worker.ts";
 import { makeDataDir } from "./data-dir.ts";
@@ -117,7 +117,8 @@ async function start(prepared: Prepared, undo: AsyncDisposableStack, look: () =>
   undo.defer(() => deps.pubsub.stop());
   await deps.pubsub.start();
   // The server stops before the queue, so that no new work arrives while work is handed back.
-  undo.defer(() => deps.queue.stop(GRACE_MS));
+  let runLoop: RunLoop | undefined;
+  undo.defer(() => stopWork(deps, runLoop));
   await deps.queue.start();
   // The database may be busy when many processes start at once.
   await retry(systemClock, AT_START, () => requireSecretKey(config, deps));
@@ -129,10 +130,9 @@ async function start(prepared: Prepared, undo: AsyncDisposableStack, look: () =>
     renewSignIns(bootstrap, deps, undo);
   }
   recoverLostRuns(bootstrap, deps, undo);
-  // Closes before the server, which answers callers that wait for a repository.
-  undo.defer(() => deps.repositories.close());
-  undo.defer(() => deps.agents.programs.close());
+  closeHelpers(deps, undo);
   if (worker !== undefined) {
+    runLoop = startRunLoop(bootstrap, deps, worker);
     await startWorker(config, deps, worker, undo);
   }
   undo.defer(watchSettings(deps.pubsub, look));
@@ -144,7 +144,7 @@ async function start(prepared: Prepared, undo: AsyncDisposableStack, look: () =>
     // Runs are handed back while requests are still answered, so that the whole stop takes no longer.
     if (config.drainMs > 0) {
       draining.abort();
-      await Promise.all([sleep(systemClock, config.drainMs), deps.queue.drain(GRACE_MS)]);
+      await Promise.all([sleep(systemClock, config.drainMs), drainWork(deps, runLoop)]);
     }
     await undo.disposeAsync();
   };
@@ -302,17 +302,9 @@ function renewSignIns(bootstrap: Bootstrap, deps: AppDeps, undo: AsyncDisposable
 }
 
 function recoverLostRuns(bootstrap: Bootstrap, deps: AppDeps, undo: AsyncDisposableStack): void {
-  const { pubsub, queue, storage, writer } = deps;
+  const { pubsub, storage, writer } = deps;
   const log = plainLog(bootstrap.logger);
-  const lostRuns = new LostRuns({
-    ...hostOf(bootstrap.config),
-    storage,
-    queue,
-    pubsub,
-    writer,
-    clock: systemClock,
-    log,
-  });
+  const lostRuns = new LostRuns({ storage, pubsub, writer, clock: systemClock, log });
   undo.defer(lostRuns.start());
 }
 
@@ -354,21 +346,43 @@ async function tellUnlistedImages({ config }: Bootstrap, { storage }: AppDeps, l
   }
 }
 
+/** They close before the server, which answers callers that wait for a repository. */
+function closeHelpers({ agents, repositories }: AppDeps, undo: AsyncDisposableStack): void {
+  undo.defer(() => repositories.close());
+  undo.defer(() => agents.programs.close());
+}
+
+async function drainWork({ queue }: AppDeps, runLoop: RunLoop | undefined): Promise<void> {
+  await Promise.all([runLoop?.stop(GRACE_MS), queue.drain(GRACE_MS)]);
+}
+
+async function stopWork({ queue }: AppDeps, runLoop: RunLoop | undefined): Promise<void> {
+  await Promise.all([runLoop?.stop(GRACE_MS), queue.stop(GRACE_MS)]);
+}
+
+function startRunLoop(
+  { config, logger }: Bootstrap,
+  { pubsub }: AppDeps,
+  { localDisk, runWorker }: WorkerDeps,
+): RunLoop {
+  return new RunLoop({
+    worker: runWorker,
+    slots: config.concurrency,
+    mayClaim: async () => (await localDisk.look()).takesRuns,
+    pubsub,
+    clock: systemClock,
+    log: plainLog(logger),
+  });
+}
+
 async function startWorker(
   config: Config,
   deps: AppDeps,
   worker: WorkerDeps,
   undo: AsyncDisposableStack,
 ): Promise<void> {
-  const { clones, eventRecovery, localDisk, maintenance, runWorker, scheduler, secretKeyRotation, webhooks } =
-    worker;
+  const { clones, eventRecovery, localDisk, maintenance, scheduler, secretKeyRotation, webhooks } = worker;
   undo.defer(() => clones.close());
-  await deps.queue.work(
-    "run",
-    config.concurrency,
-    (key, stop, slot) => runWorker.work(key as RunId, stop, slot),
-    async () => (await localDisk.look()).takesRuns,
-  );
   await deps.queue.work("inbox", THREAD_JOB_CONCURRENCY, (key, stop) => deps.inboxProcessor.work(key, stop));
   await deps.queue.work("deliver", THREAD_JOB_CONCURRENCY, (key, stop) =>
     deps.outboxDispatcher.work(key, stop),

@@ -10,8 +10,7 @@ import type { InboxEvent } from "../core/ports/thread-adapter.ts";
 import { Batcher } from "./batcher.ts";
 import { addNotices, endAsked, makeThread, storeInboxResult } from "./change-rows.ts";
 import type { Statement, Statements, Tx } from "./database.ts";
-import { insertJobs } from "./insert-jobs.ts";
-import { IDLE_SECONDS } from "./lease-store.ts";
+import { IDLE_SECONDS, insertJobs } from "./insert-jobs.ts";
 import { withoutNulls } from "./rows.ts";
 import { JOB_COLUMNS, type JobInsert, type StoreDeps } from "./store-deps.ts";
 

@@ -2,6 +2,9 @@ import type { Job } from "../core/ports/queue.ts";
 import type { Tx } from "./database.ts";
 import { JOB_COLUMNS, type JobInsert } from "./store-deps.ts";
 
+/** How long an event or a delivery may wait before Errand checks whether its job was lost. */
+export const IDLE_SECONDS = 15;
+
 /** Stores jobs in the caller's transaction. */
 export async function insertJobs(
   tx: Pick<Tx, "$executeRawUnsafe">,

@@ -1,13 +1,6 @@
 import type { RunId } from "../core/basics/ids.ts";
-import type { ExpiringLease, HeldLease, IdleRun, LeaseStore } from "../core/ports/stores/claim-store.ts";
-import { IS_AT_QUOTA } from "./claim-store.ts";
+import type { ExpiringLease, HeldLease, LeaseStore } from "../core/ports/stores/claim-store.ts";
 import type { Statements } from "./database.ts";
-import { Prisma } from "./generated/client.ts";
-import { RUN_CONFIG } from "./json-columns.ts";
-import { parseJsonColumn } from "./rows.ts";
-
-/** How long a queued run, an event or a delivery may wait before Errand checks whether its job was lost. */
-export const IDLE_SECONDS = 15;
 
 const EXPIRES_AT = "SELECT expires_at FROM run_leases WHERE run_id = runs.id AND token = runs.lease_token";
 
@@ -47,21 +40,5 @@ export class PrismaLeaseStore implements LeaseStore {
 
   listExpiring(withinMs: number, limit: number): Promise<readonly ExpiringLease[]> {
     return this.#database.rows<ExpiringLease>({ text: LIST_EXPIRING, values: [withinMs, limit] });
-  }
-
-  async listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]> {
-    const rows = await this.#database.query(
-      (client) => client.$queryRaw<{ id: RunId; config: unknown }[]>`
-        SELECT id::text, config FROM runs
-        WHERE state = 'QUEUED' AND lease_token IS NULL
-          AND updated_at < clock_timestamp() - ${IDLE_SECONDS}::int * interval '1 second'
-          AND (config->>'worker_host' IS NULL OR config->>'worker_host' = ${host ?? null})
-          AND team_id NOT IN (SELECT id FROM teams WHERE quotas IS NOT NULL AND ${Prisma.raw(IS_AT_QUOTA)})
-        ORDER BY updated_at LIMIT ${limit}`,
-    );
-    return rows.map(({ id, config }) => ({
-      id,
-      config: parseJsonColumn(RUN_CONFIG, config, { table: "runs", id, column: "config" }),
-    }));
   }
 }

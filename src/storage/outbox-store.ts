@@ -20,8 +20,7 @@ import {
 } from "../core/threads/outbox/pace.ts";
 import type { Tx } from "./database.ts";
 import type { OutboxDelivery, Thread } from "./generated/client.ts";
-import { insertJobs } from "./insert-jobs.ts";
-import { IDLE_SECONDS } from "./lease-store.ts";
+import { IDLE_SECONDS, insertJobs } from "./insert-jobs.ts";
 import { NOTICE } from "./notice-column.ts";
 import { parseJsonColumn } from "./rows.ts";
 import type { StoreDeps } from "./store-deps.ts";

@@ -49,6 +49,7 @@ export const REFERENCES: readonly Reference[] = [
   { table: "adapter_settings", column: "updated_by" },
   { table: "webhook_endpoints", column: "created_by" },
   { table: "runs", column: "creator_id", where: RUNS_OF_CREATOR },
+  { table: "run_queue", column: "principal_id" },
   { table: "runs", column: "executor_id", isLate: true },
   { table: "runs", column: "requester_id", isLate: true },
   { table: "runs", column: "permission", where: IS_OPEN, isJson: true },

@@ -105,6 +105,7 @@ const ORIGIN: Columns<RunDefinition> = {
   sessionId: { type: "uuid" },
   provenance: { type: "jsonb", schema: PROVENANCE },
   preparesOnly: { type: "boolean" },
+  queueClass: { type: "int" },
   createdAt: { type: "timestamptz" },
 };
 
@@ -142,6 +143,7 @@ const PROGRESS: Columns<RunProgress> = {
   },
   pullRequest: { type: "text" },
   pullRequestStatus: { type: "jsonb", schema: PULL_REQUEST_STATUS },
+  startAfter: { type: "timestamptz" },
   slotWaitMs: { type: "int" },
   activity: { type: "jsonb", schema: RUN_ACTIVITY },
   othersWrote: { type: "boolean" },

@@ -276,6 +276,7 @@ export class PrismaRunStore implements RunStore {
     this.#deps.pubsub.publish([
       CHANNELS.run(id),
       CHANNELS.log,
+      ...(change.isClaimable === true ? [CHANNELS.runQueue] : []),
       ...change.jobs.map(({ kind }) => CHANNELS.jobs(kind)),
     ]);
   }

@@ -8,11 +8,10 @@ export interface JobRow {
   readonly queue: string;
   readonly key: string;
   readonly delay_seconds?: number;
-  readonly since?: Date;
 }
 
 /** The members of a `JobRow`, as PostgreSQL reads them out of JSON. */
-export const JOB_COLUMNS = "queue text, key text, delay_seconds int, since timestamptz";
+export const JOB_COLUMNS = "queue text, key text, delay_seconds int";
 
 /** How the queue stores jobs in the statement or the transaction that stores their work. */
 export interface JobInsert {

@@ -84,19 +84,6 @@ export class PrismaWorkerStore implements WorkerStore {
     return rows.map(workerOf);
   }
 
-  async hasRoom(disk: string, host: string | undefined): Promise<boolean> {
-    const rows = await this.#database.query(
-      (client) => client.$queryRaw<unknown[]>`
-        SELECT FROM workers
-        WHERE disk = ${disk} AND ${TAKES_RUNS} AND (${host ?? null}::text IS NULL OR worker_host = ${host ?? null})
-          AND last_seen_at > clock_timestamp() - ${LIVE_SECONDS}::int * interval '1 second'
-          AND capacity > (
-            SELECT count(*) FROM runs WHERE lease_worker = workers.id AND ${HAS_SLOT})
-        LIMIT 1`,
-    );
-    return rows.length > 0;
-  }
-
   async listLoads(): Promise<readonly HostLoad[]> {
     const rows = await this.#database.query(
       (client) => client.$queryRaw<

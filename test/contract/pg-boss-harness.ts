@@ -9,18 +9,12 @@ import { waitFor } from "../support/wait-for.ts";
 import type { QueueHarness } from "./queue-contract.ts";
 
 /** The real queue on a database of its own. */
-export async function openPgBoss(host?: string) {
+export async function openPgBoss() {
   const testDatabase = await createTestDatabase();
   const { url } = testDatabase;
   const database = new Database({ url, maxConnections: 4, log: SILENT_LOG });
   const pubsub = new InMemoryPubSub();
-  const queue = new PgBossQueue({
-    url,
-    maxConnections: 4,
-    pubsub,
-    log: SILENT_LOG,
-    ...(host === undefined ? {} : { host }),
-  });
+  const queue = new PgBossQueue({ url, maxConnections: 4, pubsub, log: SILENT_LOG });
   await queue.start();
   const send: QueueHarness["send"] = async (...jobs) => {
     await database.transaction((tx) => insertJobs(tx, JOB_INSERT, jobs));

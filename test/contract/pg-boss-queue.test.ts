@@ -33,13 +33,13 @@ describe("the pg-boss queue, in addition to the contract,", () => {
   test("a job whose transaction failed is never handed out", async () => {
     const work = new Work();
     const failing = harness.database.transaction(async (tx) => {
-      await insertJobs(tx, JOB_INSERT, [{ kind: "run", key: "a" }]);
+      await insertJobs(tx, JOB_INSERT, [{ kind: "schedule", key: "a" }]);
       throw new Error("no");
     });
     await expect(failing).rejects.toThrow("no");
-    await harness.send({ kind: "run", key: "last" });
+    await harness.send({ kind: "schedule", key: "last" });
 
-    await harness.queue.work("run", 1, work.handler);
+    await harness.queue.work("schedule", 1, work.handler);
 
     await harness.until(() => work.done.length > 0, "the last job");
     expect(work.done).toEqual(["last"]);
@@ -47,11 +47,11 @@ describe("the pg-boss queue, in addition to the contract,", () => {
 
   test("a job is not handed out before its transaction commits", async () => {
     const work = new Work();
-    await harness.queue.work("run", 1, work.handler);
+    await harness.queue.work("schedule", 1, work.handler);
 
     await harness.database.transaction(async (tx) => {
-      await insertJobs(tx, JOB_INSERT, [{ kind: "run", key: "slow" }]);
-      await harness.send({ kind: "run", key: "quick" });
+      await insertJobs(tx, JOB_INSERT, [{ kind: "schedule", key: "slow" }]);
+      await harness.send({ kind: "schedule", key: "quick" });
       await harness.until(() => work.done.length > 0, "the quick job");
       expect(work.done).toEqual(["quick"]);
     });
@@ -99,83 +99,38 @@ describe("the pg-boss queue, in addition to the contract,", () => {
   });
 
   test("the lag is the wait of the oldest job that is due", async () => {
-    const named = await openPgBoss("build-box");
-    try {
-      expect(await named.queue.longestWaitSeconds()).toBeUndefined();
-      await named.send({ kind: "run", key: "later", afterMs: 60_000 });
-      expect(await named.queue.longestWaitSeconds()).toBeUndefined();
+    expect(await harness.queue.longestWaitSeconds()).toBeUndefined();
+    await harness.send({ kind: "schedule", key: "later", afterMs: 60_000 });
+    expect(await harness.queue.longestWaitSeconds()).toBeUndefined();
 
-      await named.send({ kind: "run", key: "here", host: "build-box" });
+    await harness.send({ kind: "schedule", key: "now" });
 
-      const seconds = await named.queue.longestWaitSeconds();
-      expect(seconds).toBeGreaterThan(0);
-      expect(seconds).toBeLessThan(10);
-    } finally {
-      await named.close();
-    }
+    const seconds = await harness.queue.longestWaitSeconds();
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThan(10);
   });
 
-  test("only the worker of a host name creates the queue of that name", async () => {
-    const asking = { kind: "run", key: "a", host: "build-box" } as const;
-    await harness.send(asking);
-    await harness.queue.ensure(asking);
-    expect(await queueNames()).toEqual(["deliver", "inbox", "run", "schedule"]);
+  test("the lag counts runs that wait for a worker", async () => {
+    const queuedAt = "clock_timestamp() - interval '5 minutes'";
+    const ids = "gen_random_uuid(), gen_random_uuid(), gen_random_uuid()";
+    const text = `INSERT INTO run_queue (run_id, team_id, principal_id, class, host, queued_at) SELECT ${ids}, 1, '', ${queuedAt}`;
 
-    const named = new PgBossQueue({
-      ...{
-        url: harness.url,
-        maxConnections: 2,
-        pubsub: new InMemoryPubSub(),
-        log: SILENT_LOG,
-        host: "build-box",
-      },
-    });
-    await named.start();
-    try {
-      expect(await queueNames()).toEqual(["deliver", "inbox", "run", "run/build-box", "schedule"]);
-      const work = new Work();
-      await named.work("run", 1, work.handler);
-      await named.ensure(asking);
-      await harness.until(() => work.done.length === 1, "the job of the name");
-    } finally {
-      await named.stop(1_000);
-    }
+    await harness.database.rows({ text, values: [] });
+
+    expect(await harness.queue.longestWaitSeconds()).toBeGreaterThanOrEqual(300);
   });
-
-  test("a job for a data directory goes to its worker, beside a waiting job of the same run for all workers", async () => {
-    const link = { url: harness.url, maxConnections: 2, pubsub: new InMemoryPubSub(), log: SILENT_LOG };
-    const withFiles = new PgBossQueue({ ...link, disk: "disk-1" });
-    await withFiles.start();
-    try {
-      const [work, otherWork] = [new Work(), new Work()];
-      await harness.queue.work("run", 1, otherWork.handler);
-      await withFiles.ensure({ kind: "run", key: "a", afterMs: 60_000 });
-      await withFiles.ensure({ kind: "run", key: "a", disk: "disk-1" });
-      await withFiles.work("run", 1, work.handler);
-
-      await harness.until(() => work.done.length === 1, "the job of the data directory");
-      expect(otherWork.done).toEqual([]);
-    } finally {
-      await withFiles.stop(1_000);
-    }
-  });
-
-  async function queueNames(): Promise<readonly string[]> {
-    const text = "SELECT name FROM pgboss.queue WHERE name NOT LIKE '\\_%' ORDER BY name COLLATE \"C\"";
-    return (await harness.database.rows<{ name: string }>({ text, values: [] })).map(({ name }) => name);
-  }
 
   test("the job of a killed worker process is handed out again", async () => {
     const work = new Work();
     const main = join(import.meta.dirname, "../support/queue-worker-main.ts");
     const worker = fork(main, [harness.url], { execArgv: [] });
-    await harness.send({ kind: "run", key: "a" });
+    await harness.send({ kind: "schedule", key: "a" });
     await once(worker, "message");
     const exited = once(worker, "exit");
     worker.kill("SIGKILL");
     await exited;
 
-    await harness.queue.work("run", 1, work.handler);
+    await harness.queue.work("schedule", 1, work.handler);
 
     await waitFor(() => work.done.length > 0, { what: "the job to come again", timeoutMs: 20_000 });
     expect(work.done).toEqual(["a"]);

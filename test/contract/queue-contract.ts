@@ -10,8 +10,7 @@ export interface QueueHarness {
   close(): Promise<void>;
 }
 
-/** Opens the queue of a worker, which has the given host name if there is one. */
-export type OpenQueue = (host?: string) => Promise<QueueHarness>;
+export type OpenQueue = () => Promise<QueueHarness>;
 
 /** Tests that every implementation of the queue must pass. */
 export function describeQueue(name: string, open: OpenQueue): void {
@@ -24,29 +23,29 @@ export function describeQueue(name: string, open: OpenQueue): void {
 
     test("waiting and new jobs are handed to the handler of their kind", async () => {
       const work = new Work();
-      await harness.send({ kind: "run", key: "waiting" });
+      await harness.send({ kind: "schedule", key: "waiting" });
 
-      await harness.queue.work("run", 1, work.handler);
+      await harness.queue.work("schedule", 1, work.handler);
       await harness.queue.work("inbox", 1, new Work().handler);
-      await harness.send({ kind: "inbox", key: "other" }, { kind: "run", key: "coming" });
+      await harness.send({ kind: "inbox", key: "other" }, { kind: "schedule", key: "coming" });
 
       await harness.until(() => work.done.length === 2, "both jobs");
       expect(work.done).toEqual(["waiting", "coming"]);
     });
 
-    // Runs are protected by their lease: a superfluous job for a run has no effect.
+    // Schedules are protected by a lock: a superfluous job for a schedule has no effect.
     test.each(["inbox", "deliver"] as const)(
       "jobs of one key are handled one at a time, and others meanwhile (%s)",
       async (kind) => {
         const [work, other] = [new Work(true), new Work(true)];
         await harness.queue.work(kind, 4, work.handler);
-        await harness.queue.work("run", 1, other.handler);
+        await harness.queue.work("schedule", 1, other.handler);
 
         await harness.send(
           { kind, key: "a" },
           { kind, key: "a" },
           { kind, key: "b" },
-          { kind: "run", key: "a" },
+          { kind: "schedule", key: "a" },
         );
 
         await harness.until(() => work.open.length + other.open.length === 3, "three jobs at work");
@@ -62,11 +61,11 @@ export function describeQueue(name: string, open: OpenQueue): void {
 
     test("a job that was sent while another of its key was handled is handled afterwards", async () => {
       const work = new Work(true);
-      await harness.queue.work("run", 2, work.handler);
-      await harness.send({ kind: "run", key: "a" });
+      await harness.queue.work("schedule", 2, work.handler);
+      await harness.send({ kind: "schedule", key: "a" });
       await harness.until(() => work.open.length === 1, "the first job");
 
-      await harness.send({ kind: "run", key: "a" });
+      await harness.send({ kind: "schedule", key: "a" });
       work.finish("a");
 
       await harness.until(() => work.started.length === 2, "the second job");
@@ -75,9 +74,9 @@ export function describeQueue(name: string, open: OpenQueue): void {
 
     test("at most the configured number of jobs is handled at a time", async () => {
       const work = new Work(true);
-      await harness.queue.work("run", 2, work.handler);
+      await harness.queue.work("schedule", 2, work.handler);
 
-      await harness.send(...["a", "b", "c"].map((key) => ({ kind: "run", key }) as const));
+      await harness.send(...["a", "b", "c"].map((key) => ({ kind: "schedule", key }) as const));
 
       await harness.until(() => work.open.length === 2, "two jobs");
       const [first = ""] = work.open;
@@ -87,45 +86,12 @@ export function describeQueue(name: string, open: OpenQueue): void {
       work.finishAll();
     });
 
-    test("a handler that gives its slot back lets another job begin, and gets the next free slot before waiting jobs", async () => {
-      const work = new Work(true);
-      const waits = Promise.withResolvers<void>();
-      let hasSlotAgain = false;
-      const { handler } = work;
-      await harness.queue.work("run", 1, async (key, signal, slot) => {
-        if (key === "a") {
-          slot.release();
-          await waits.promise;
-          await slot.reacquire(signal);
-          hasSlotAgain = true;
-        }
-        await handler(key, signal);
-      });
-      await harness.send({ kind: "run", key: "a" });
-      await harness.send({ kind: "run", key: "b" });
-      await harness.until(() => work.open.length === 1, "the job after the one that waits");
-      expect(work.open).toEqual(["b"]);
-
-      await harness.send({ kind: "run", key: "c" });
-      waits.resolve();
-      await waits.promise;
-      expect(hasSlotAgain).toBe(false);
-      work.finish("b");
-
-      await harness.until(() => work.open.length === 1, "the job that waited");
-      expect(work.open).toEqual(["a"]);
-      work.finish("a");
-      await harness.until(() => work.open.length === 1, "the last job");
-      expect(work.started).toEqual(["b", "a", "c"]);
-      work.finishAll();
-    });
-
     test("a job whose handler throws is handed out again", async () => {
       const work = new Work();
       work.failures = 1;
-      await harness.queue.work("run", 1, work.handler);
+      await harness.queue.work("schedule", 1, work.handler);
 
-      await harness.send({ kind: "run", key: "a" });
+      await harness.send({ kind: "schedule", key: "a" });
 
       await harness.until(() => work.done.length === 1, "the job to get done");
       expect(work.started).toEqual(["a", "a"]);
@@ -144,35 +110,24 @@ export function describeQueue(name: string, open: OpenQueue): void {
     test("ensuring a job twice makes one job wait", async () => {
       const work = new Work();
       for (let index = 0; index < 5; index += 1) {
-        await harness.queue.ensure({ kind: "run", key: "a" });
+        await harness.queue.ensure({ kind: "schedule", key: "a" });
       }
       await harness.queue.ensure({ kind: "inbox", key: "a" });
-      await harness.queue.ensure({ kind: "run", key: "last" });
+      await harness.queue.ensure({ kind: "schedule", key: "last" });
 
-      await harness.queue.work("run", 1, work.handler);
+      await harness.queue.work("schedule", 1, work.handler);
 
       await harness.until(() => work.done.includes("last"), "the last job");
       expect(work.done).toEqual(["a", "last"]);
     });
 
-    test("an ensured job has the place of the time that it names", async () => {
-      const work = new Work();
-      await harness.send({ kind: "run", key: "waiting" });
-      await harness.queue.ensure({ kind: "run", key: "earlier", since: new Date(0) });
-
-      await harness.queue.work("run", 1, work.handler);
-
-      await harness.until(() => work.done.length === 2, "both jobs");
-      expect(work.done).toEqual(["earlier", "waiting"]);
-    });
-
     test("ensuring a job adds none if a delayed one waits", async () => {
       const work = new Work();
-      await harness.send({ kind: "run", key: "a", afterMs: 1_000 });
-      await harness.queue.ensure({ kind: "run", key: "a" });
-      await harness.queue.ensure({ kind: "run", key: "last", afterMs: 2_000 });
+      await harness.send({ kind: "schedule", key: "a", afterMs: 1_000 });
+      await harness.queue.ensure({ kind: "schedule", key: "a" });
+      await harness.queue.ensure({ kind: "schedule", key: "last", afterMs: 2_000 });
 
-      await harness.queue.work("run", 1, work.handler);
+      await harness.queue.work("schedule", 1, work.handler);
 
       await harness.until(() => work.done.includes("last"), "the last job");
       expect(work.done).toEqual(["a", "last"]);
@@ -180,11 +135,11 @@ export function describeQueue(name: string, open: OpenQueue): void {
 
     test("ensuring a job adds one while another is being handled", async () => {
       const work = new Work(true);
-      await harness.queue.work("run", 1, work.handler);
-      await harness.queue.ensure({ kind: "run", key: "a" });
+      await harness.queue.work("schedule", 1, work.handler);
+      await harness.queue.ensure({ kind: "schedule", key: "a" });
       await harness.until(() => work.open.length === 1, "the first job");
 
-      await harness.queue.ensure({ kind: "run", key: "a" });
+      await harness.queue.ensure({ kind: "schedule", key: "a" });
       work.finish("a");
 
       await harness.until(() => work.started.length === 2, "the second job");
@@ -193,8 +148,8 @@ export function describeQueue(name: string, open: OpenQueue): void {
 
     test("stopping signals the handlers, waits for them and takes no more jobs", async () => {
       const work = new Work(true);
-      await harness.queue.work("run", 1, work.handler);
-      await harness.send({ kind: "run", key: "a" }, { kind: "run", key: "b" });
+      await harness.queue.work("schedule", 1, work.handler);
+      await harness.send({ kind: "schedule", key: "a" }, { kind: "schedule", key: "b" });
       await harness.until(() => work.open.length === 1, "the first job");
 
       let isStopped = false;
@@ -212,8 +167,8 @@ export function describeQueue(name: string, open: OpenQueue): void {
 
     test("stopping ends even if a handler does not", async () => {
       const work = new Work(true);
-      await harness.queue.work("run", 1, work.handler);
-      await harness.send({ kind: "run", key: "a" });
+      await harness.queue.work("schedule", 1, work.handler);
+      await harness.send({ kind: "schedule", key: "a" });
       await harness.until(() => work.open.length === 1, "the job");
 
       let isStopped = false;
@@ -224,101 +179,6 @@ export function describeQueue(name: string, open: OpenQueue): void {
       await harness.until(() => isStopped, "the queue to stop");
       await stopping;
       work.finishAll();
-    });
-  });
-}
-
-/** Tests which workers get which jobs. */
-export function describeHosts(name: string, open: OpenQueue): void {
-  describe(`the ${name} queue, with workers that go by names,`, () => {
-    const opened: QueueHarness[] = [];
-    afterEach(async () => {
-      for (const harness of opened.splice(0)) {
-        await harness.close();
-      }
-    });
-    const openFor = async (host?: string) => {
-      const harness = await open(host);
-      opened.push(harness);
-      return harness;
-    };
-
-    test("a worker with a host name gets jobs for that name and jobs without one", async () => {
-      const [harness, work] = [await openFor("build-box"), new Work()];
-      await harness.send(
-        { kind: "run", key: "elsewhere", host: "other-box" },
-        { kind: "run", key: "anywhere" },
-        { kind: "run", key: "here", host: "build-box" },
-      );
-
-      await harness.queue.work("run", 1, work.handler);
-      await harness.until(() => work.done.length === 2, "both jobs");
-      await harness.send({ kind: "run", key: "last" });
-      await harness.until(() => work.done.length === 3, "the last job");
-
-      expect(work.done.toSorted()).toEqual(["anywhere", "here", "last"]);
-    });
-
-    test("a worker without a host name gets no job that asks for one", async () => {
-      const [harness, work] = [await openFor(), new Work()];
-      await harness.send(
-        { kind: "run", key: "elsewhere", host: "other-box" },
-        { kind: "run", key: "anywhere" },
-      );
-
-      await harness.queue.work("run", 1, work.handler);
-      await harness.until(() => work.done.length === 1, "the job");
-      await harness.send({ kind: "run", key: "last" });
-      await harness.until(() => work.done.includes("last"), "the last job");
-
-      expect(work.done).toEqual(["anywhere", "last"]);
-    });
-
-    test("jobs with and without a host name count towards the worker's limit", async () => {
-      const [harness, work] = [await openFor("build-box"), new Work(true)];
-      await harness.queue.work("run", 2, work.handler);
-
-      await harness.send(
-        ...["a", "b"].map((key) => ({ kind: "run", key, host: "build-box" }) as const),
-        ...["c", "d"].map((key) => ({ kind: "run", key }) as const),
-      );
-
-      await harness.until(() => work.open.length === 2, "two jobs");
-      work.finish(work.open[0] ?? "");
-      await harness.until(() => work.started.length === 3, "the third job");
-      expect(work.open).toHaveLength(2);
-      work.finishAll();
-    });
-
-    test.each(["Büro 2", "a/b'c%d", "box.example.com", "🛠"])(
-      "a host name may have any characters (%s)",
-      async (host) => {
-        const [harness, work] = [await openFor(host), new Work()];
-        await harness.send(
-          { kind: "run", key: "here", host },
-          { kind: "run", key: "there", host: `${host}2` },
-        );
-
-        await harness.queue.work("run", 1, work.handler);
-        await harness.send({ kind: "run", key: "last" });
-        await harness.until(() => work.done.includes("last"), "the last job");
-
-        expect(work.done).toEqual(["here", "last"]);
-      },
-    );
-
-    test("a job for a host name can be ensured", async () => {
-      const [harness, work] = [await openFor("build-box"), new Work()];
-      for (let index = 0; index < 3; index += 1) {
-        await harness.queue.ensure({ kind: "run", key: "here", host: "build-box" });
-        await harness.queue.ensure({ kind: "run", key: "elsewhere", host: "other-box" });
-      }
-      await harness.queue.ensure({ kind: "run", key: "last" });
-
-      await harness.queue.work("run", 1, work.handler);
-
-      await harness.until(() => work.done.includes("last"), "the last job");
-      expect(work.done).toEqual(["here", "last"]);
     });
   });
 }

@@ -3,11 +3,11 @@ import { ManualClock } from "../support/manual-clock.ts";
 import { InMemoryQueue } from "../support/memory/in-memory-queue.ts";
 import { waitFor } from "../support/wait-for.ts";
 import { openPgBoss } from "./pg-boss-harness.ts";
-import { describeHosts, describeQueue } from "./queue-contract.ts";
+import { describeQueue } from "./queue-contract.ts";
 
-async function openMemory(host?: string) {
+async function openMemory() {
   const clock = new ManualClock();
-  const queue = new InMemoryQueue(clock, host);
+  const queue = new InMemoryQueue(clock);
   const until = async (check: () => boolean, what: string) => {
     const isSo = async () => {
       await clock.advance(100);
@@ -20,7 +20,5 @@ async function openMemory(host?: string) {
 }
 
 describeQueue("memory", openMemory);
-describeHosts("memory", openMemory);
 
 describeQueue("pg-boss", openPgBoss);
-describeHosts("pg-boss", openPgBoss);

@@ -73,6 +73,7 @@ async function passTime(database: Database, ms: number): Promise<void> {
   await database.transaction(async (tx) => {
     const past = [
       "UPDATE runs SET updated_at = updated_at - $1::int * interval '1 millisecond'",
+      "UPDATE run_queue SET queued_at = queued_at - $1::int * interval '1 millisecond', start_after = start_after - $1::int * interval '1 millisecond', others_after = others_after - $1::int * interval '1 millisecond', reserved_until = reserved_until - $1::int * interval '1 millisecond'",
       "UPDATE run_leases SET expires_at = expires_at - $1::int * interval '1 millisecond'",
       "UPDATE run_events SET at = at - $1::int * interval '1 millisecond'",
       "UPDATE workers SET last_seen_at = last_seen_at - $1::int * interval '1 millisecond'",

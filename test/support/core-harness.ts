@@ -22,6 +22,7 @@ import { InboxProcessor } from "../../src/core/threads/inbox/inbox-processor.ts"
 import { OutboxDispatcher } from "../../src/core/threads/outbox/outbox-dispatcher.ts";
 import { LostRuns } from "../../src/core/upkeep/lost-runs.ts";
 import { Maintenance } from "../../src/core/upkeep/maintenance.ts";
+import { RunLoop } from "../../src/core/work/attempts/run-loop.ts";
 import { RunWorker, type RunWorkerDeps } from "../../src/core/work/attempts/run-worker.ts";
 import { WaitingAgents } from "../../src/core/work/lease/waiting-agents.ts";
 import { StartTimes } from "../../src/core/work/log/start-times.ts";
@@ -56,11 +57,25 @@ export const LIMITS = {
   workspaceGib: 20,
 };
 
+/** The slot of a run that no loop began. */
+const UNLIMITED = { release: () => undefined, reacquire: async () => undefined };
+
+/** A run worker that works on one run when a test says so. */
+export class HarnessWorker extends RunWorker {
+  /** Claims the next run, which is the given one in these tests, and works on it. */
+  async work(_id: RunId, stop: AbortSignal): Promise<void> {
+    const claimed = await this.claim(stop);
+    if (claimed !== undefined) {
+      await this.perform(claimed, stop, UNLIMITED);
+    }
+  }
+}
+
 /** The core on in-memory fakes, wired as in production. Only promises and the clock make anything happen. */
 export class CoreHarness {
   readonly clock = new ManualClock();
   readonly pubsub = new InMemoryPubSub();
-  readonly queue = new InMemoryQueue(this.clock, undefined, "disk-1");
+  readonly queue = new InMemoryQueue(this.clock);
   readonly faults: StorageFaults;
   readonly storage: Storage;
   readonly adapter = new InMemoryAdapter();
@@ -83,6 +98,7 @@ export class CoreHarness {
   readonly outboxDispatcher: OutboxDispatcher;
   isMemoryShort = false;
   readonly #workerDeps: RunWorkerDeps;
+  readonly #runLoops: RunLoop[] = [];
 
   constructor() {
     const { clock, pubsub, queue } = this;
@@ -141,7 +157,6 @@ export class CoreHarness {
     const worker = {
       worker: "worker-1",
       disk: "disk-1",
-      queue,
       leaseMs: LEASE_MS,
       settings,
       redactors: REDACTORS,
@@ -168,8 +183,8 @@ export class CoreHarness {
     this.#workerDeps = { storage, pubsub, clock, writer, log, ...shared, agents: runner, ...worker };
   }
 
-  worker(changes: Partial<RunWorkerDeps> = {}): RunWorker {
-    return new RunWorker({ ...this.#workerDeps, ...changes });
+  worker(changes: Partial<RunWorkerDeps> = {}): HarnessWorker {
+    return new HarnessWorker({ ...this.#workerDeps, ...changes });
   }
 
   maintenance(): Maintenance {
@@ -191,15 +206,28 @@ export class CoreHarness {
   }
 
   lostRuns(): LostRuns {
-    return new LostRuns(this.#workerDeps);
+    return new LostRuns({ ...this.#workerDeps, storage: this.storage });
   }
 
   /** Starts to handle jobs. */
   async start(worker = this.worker()): Promise<void> {
-    await this.queue.work("run", SLOTS, (key, stop, slot) => worker.work(key as RunId, stop, slot));
+    this.startRuns(worker);
     await this.queue.work("inbox", 4, (key, stop) => this.inboxProcessor.work(key, stop));
     await this.queue.work("deliver", 4, (key, stop) => this.outboxDispatcher.work(key, stop));
     await quiet();
+  }
+
+  /** Starts to claim runs. */
+  startRuns(worker = this.worker(), slots = SLOTS): RunLoop {
+    const { clock, pubsub } = this;
+    const loop = new RunLoop({ worker, slots, pubsub, clock: clock.forPolling(), log: this.#log() });
+    this.#runLoops.push(loop);
+    return loop;
+  }
+
+  /** Stops to claim runs, and asks the attempts to hand back theirs. */
+  async stopRuns(graceMs: number): Promise<void> {
+    await Promise.all(this.#runLoops.map((loop) => loop.stop(graceMs)));
   }
 
   person(name = "Ada"): Promise<Principal> {

@@ -4,17 +4,13 @@ import type { Client } from "pg";
 const JOBS = `
   SELECT name, data->>'key' AS key FROM pgboss.job WHERE state IN ('created', 'retry', 'active')`;
 
-/**
- * A run that asks for a host name that no worker has ever had needs no job, because the first worker of that name
- * sends it.
- */
 const JOBLESS = `
   WITH jobs AS (${JOBS})
-  SELECT format('I7 run %s is QUEUED and free, and has no job', id) AS violation FROM runs
-   WHERE state = 'QUEUED' AND lease_token IS NULL
-     AND NOT EXISTS (SELECT 1 FROM jobs WHERE name LIKE 'run%' AND key = runs.id::text)
-     AND (config->>'worker_host' IS NULL OR EXISTS (
-       SELECT FROM pgboss.queue WHERE name = 'run/' || (config->>'worker_host')))
+  SELECT format('I7 run %s is QUEUED and free, and is not in the queue', id) AS violation FROM runs
+   WHERE state = 'QUEUED' AND lease_token IS NULL AND NOT EXISTS (SELECT FROM run_queue WHERE run_id = runs.id)
+  UNION ALL
+  SELECT format('I7 run %s is in the queue, and does not wait', run_id) FROM run_queue
+   WHERE NOT EXISTS (SELECT FROM runs WHERE id = run_id AND state = 'QUEUED' AND lease_token IS NULL)
   UNION ALL
   SELECT format('I7 inbox event %s has no result and no job', id) FROM inbox_events
    WHERE disposition IS NULL

@@ -48,7 +48,7 @@ const PATIENCE_MS = 15_000;
  * - I4 a thread that shows cards has one per run, in the run's state; each end is shown once;
  * - I5 at most one agent lives per run, and none for a run that no worker works on;
  * - I6 no canary is stored, printed, answered, posted or given to an agent;
- * - I7 everything that waits has a job, and every moving run has a lease.
+ * - I7 everything that waits is in a queue, and every moving run has a lease.
  *
  * Throws one error that names every violation.
  */

@@ -3,6 +3,7 @@ import type { Clock, Stop } from "../../src/core/basics/clock.ts";
 interface Timer {
   readonly callback: () => void;
   readonly everyMs?: number;
+  readonly isPoll?: boolean;
   dueAt: number;
 }
 
@@ -37,9 +38,14 @@ export class ManualClock implements Clock {
     return this.#add({ callback, dueAt: this.#elapsedMs + ms });
   }
 
-  /** The number of timers that have not fired. A test should leave none behind. */
+  /** This clock for a loop that polls as long as its process lives. It polls at most once in each `advance`, at the end. */
+  forPolling(): Pick<Clock, "after"> {
+    return { after: (ms, callback) => this.#add({ callback, dueAt: this.#elapsedMs + ms, isPoll: true }) };
+  }
+
+  /** The number of timers that have not fired, without those of polls. A test should leave none behind. */
   get pending(): number {
-    return this.#timers.length;
+    return this.#timers.filter(({ isPoll }) => isPoll !== true).length;
   }
 
   /** Moves the time forward and runs everything that the timers in between trigger. */
@@ -57,10 +63,15 @@ export class ManualClock implements Clock {
       await quiet();
     }
     this.#elapsedMs = target;
+    for (const poll of this.#timers.filter(({ dueAt, isPoll }) => isPoll === true && dueAt <= target)) {
+      this.#remove(poll);
+      poll.callback();
+      await quiet();
+    }
   }
 
   #next(until: number): Timer | undefined {
-    const due = this.#timers.filter(({ dueAt }) => dueAt <= until);
+    const due = this.#timers.filter(({ dueAt, isPoll }) => isPoll !== true && dueAt <= until);
     return due.sort((a, b) => a.dueAt - b.dueAt)[0];
   }
 

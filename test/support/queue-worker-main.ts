@@ -6,7 +6,7 @@ import { InMemoryPubSub } from "./memory/in-memory-pubsub.ts";
 const [url = ""] = process.argv.slice(2);
 const queue = new PgBossQueue({ url, maxConnections: 2, pubsub: new InMemoryPubSub(), log: SILENT_LOG });
 await queue.start();
-await queue.work("run", 1, (key) => {
+await queue.work("schedule", 1, (key) => {
   process.send?.({ key });
   return new Promise(() => undefined);
 });

@@ -40,7 +40,6 @@ export class StorageFaults {
       leases: {
         renew: (...args) => (this.isAway ? Promise.reject(away()) : leases.renew(...args)),
         listExpiring: (...args) => (this.isAway ? Promise.reject(away()) : leases.listExpiring(...args)),
-        listIdle: (host, limit) => leases.listIdle(host, limit),
       },
     };
   }

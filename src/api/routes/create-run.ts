@@ -58,13 +58,15 @@ export function createRunRoutes(deps: ApiDeps, idempotency: Idempotency): Fastif
 /** The body of a request for one run, and what of it has no effect. */
 export interface CreateBody extends Pick<FastifyRequest, "ignoredMembers"> {
   readonly body: RunAgentRequest;
+  /** One of many runs of one request. */
+  readonly isOfBatch?: boolean;
 }
 
 /** Throws what can be refused without reading anything. */
 export function createWrite(
   deps: ApiDeps,
   request: FastifyRequest,
-  { body, ignoredMembers }: CreateBody,
+  { body, ...others }: CreateBody,
   limits: ApiLimits,
 ): RunOperation & PreparedWrite<RunAgentResponse> {
   requireTexts(body, limits);
@@ -79,7 +81,7 @@ export function createWrite(
     hidesBody: webhook !== undefined,
     isAtomic: files.length === 0,
     isSecret: body.config?.session_sharing?.public_access !== undefined,
-    prepare: () => prepareRun(deps, request, { body, ignoredMembers, files, source }),
+    prepare: () => prepareRun(deps, request, { body, ...others, files, source }),
   };
 }
 
@@ -92,11 +94,11 @@ interface Preparation extends CreateBody {
 async function prepareRun(
   deps: ApiDeps,
   request: FastifyRequest,
-  { body, files, ignoredMembers, source }: Preparation,
+  { body, files, ignoredMembers, isOfBatch = false, source }: Preparation,
 ): Promise<RunTransaction<RunAgentResponse>> {
   const { webhook } = body;
   const newRun = await newRunOf(deps, body, viewerOf(request));
-  const prepared = await deps.runs.preparer.prepare({ ...newRun, source });
+  const prepared = await deps.runs.preparer.prepare({ ...newRun, isOfBatch, source });
   // Only now, because a routing rule may choose the worker.
   const availabilityOf = await deps.capacity.look();
   const availability = availabilityOf(prepared.definition);

@@ -78,7 +78,7 @@ async function preparedWrite(
   }
   const { idempotency_key, ...run } = validation.value;
   const ignoredMembers = ignoredMembersOf(RunOfBatch, body);
-  const write = createWrite(deps, request, { body: run, ignoredMembers }, limits);
+  const write = createWrite(deps, request, { body: run, ignoredMembers, isOfBatch: true }, limits);
   const own = { part: { body: run, key: idempotency_key } };
   // Keys of a batch are apart from those of single runs, because an index belongs to them.
   const ofBatch = { operation: OPERATION, part: { body: run, key: key && `${index} ${key}` } };

@@ -26,7 +26,8 @@ export interface TimeoutOptions<Late> {
   readonly clock?: Timer;
 }
 
-const PROCESS_TIMER: Timer = {
+/** The timers of the process, for code without a clock. */
+export const PROCESS_TIMER: Timer = {
   after(ms, callback) {
     const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);

@@ -7,6 +7,8 @@ export const CHANNELS = {
   run: (id: RunId): string => `run:${id}`,
   /** The log of some run has grown. */
   log: "log",
+  /** A run waits for a worker, or a slot is free for one. The previous release uses the same name. */
+  runQueue: "jobs:run",
   /** There are new jobs of this kind. */
   jobs: (kind: JobKind): string => `jobs:${kind}`,
   /** A key, its principal or a share link has changed. Every cache of them must be cleared. */

@@ -24,7 +24,7 @@ import type { RunAggregate } from "../ports/stores/run-store.ts";
 import { deliverable } from "./approval.ts";
 import { FollowUpChanges } from "./follow-up-changes.ts";
 import type { NoticeWriter } from "./notice-writer.ts";
-import { deliverJobs, startJobs } from "./run-job.ts";
+import { deliverJobs, isMadeClaimable } from "./run-job.ts";
 import { RunNotices } from "./run-notices.ts";
 import { warningOf, warningText, withWarning } from "./warnings.ts";
 
@@ -372,6 +372,10 @@ export class RunEdit {
     this.notices.closeQuestion();
     this.notices.postCards(this.now, this.waiting);
     this.notices.postChecks();
+    const isClaimable = isMadeClaimable(this.run, { events: this.#events, lease: this.#lease });
+    if (isClaimable && this.startAfterMs > 0) {
+      this.set({ startAfter: new Date(this.now.getTime() + this.startAfterMs) });
+    }
     return {
       ...this.#followUps.done,
       ...this.#extras,
@@ -384,10 +388,8 @@ export class RunEdit {
       notices: this.notices.all,
       binding: this.#binding,
       cardsFromNow: this.notices.cardsFromNow,
-      jobs: [
-        ...startJobs(this.run, { events: this.#events, lease: this.#lease, afterMs: this.startAfterMs }),
-        ...deliverJobs(this.notices.all),
-      ],
+      isClaimable,
+      jobs: deliverJobs(this.notices.all),
     };
   }
 

@@ -1,17 +1,20 @@
 import type { Clock, Stop } from "../basics/clock.ts";
 import { StorageUnavailable } from "../basics/errors.ts";
 import type { RunId } from "../basics/ids.ts";
+import type { Log } from "../basics/log.ts";
+import { CHANNELS, type PubSub } from "../ports/pubsub.ts";
 import type { Storage } from "../ports/stores/storage.ts";
 import { logRunEnd } from "../runs/log-run-end.ts";
 import type { NoticeWriter } from "../runs/notice-writer.ts";
 import { RunEdit } from "../runs/run-edit.ts";
-import { type CallDeps, callNextOfTeam } from "../work/attempts/call-run.ts";
 import { decideRecovery } from "../work/context/decide-attempt.ts";
 
-export interface LostRunsDeps extends CallDeps {
-  readonly storage: Pick<Storage, "claims" | "leases" | "runs" | "workers">;
+export interface LostRunsDeps {
+  readonly storage: Pick<Storage, "leases" | "runs" | "workers">;
+  readonly pubsub: Pick<PubSub, "publish">;
   readonly writer: NoticeWriter;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 const ROUND_MAX = 1_000;
@@ -80,7 +83,7 @@ export class LostRuns {
 
   /** Queues the run for another worker, or ends it. Nothing if its lease has not expired. */
   async recover(runId: RunId): Promise<void> {
-    const { clock, log, storage, writer } = this.#deps;
+    const { clock, log, pubsub, storage, writer } = this.#deps;
     const { leaseOver, run: found } = await storage.runs.getAggregate(runId);
     if (!leaseOver) {
       return;
@@ -99,7 +102,8 @@ export class LostRuns {
     if (isLost) {
       log.warn("run.recovered", { runId });
       logRunEnd(log, run, found.lease?.worker);
-      await callNextOfTeam(this.#deps, run);
+      // Its team may have been at its quota, and there is room for the next run.
+      pubsub.publish([CHANNELS.runQueue]);
     }
   }
 

@@ -4,7 +4,6 @@ import type { BlobStore } from "../ports/blob-store.ts";
 import type { JobKind, Queue } from "../ports/queue.ts";
 import type { Storage } from "../ports/stores/storage.ts";
 import type { ThreadAdapter } from "../ports/thread-adapter.ts";
-import { runJob } from "../runs/run-job.ts";
 import { giveUpUnanswered } from "../threads/inbox/environment-choice.ts";
 
 export interface MaintenanceDeps {
@@ -14,7 +13,6 @@ export interface MaintenanceDeps {
     | "idempotentResponses"
     | "inbox"
     | "keys"
-    | "leases"
     | "outbox"
     | "shareLinks"
     | "signInLinks"
@@ -34,8 +32,6 @@ export interface MaintenanceDeps {
   /** This worker's files of runs that were deleted. */
   readonly deletedRuns: { prune(): Promise<number> };
   readonly queue: Queue;
-  /** The name by which runs ask for this worker. */
-  readonly host?: string;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -60,7 +56,7 @@ export class Maintenance {
     }
     this.#isBusy = true;
     try {
-      for (const look of [this.#idleRuns, this.#openInboxKeys, this.#dueThreads, this.#unanswered]) {
+      for (const look of [this.#openInboxKeys, this.#dueThreads, this.#unanswered]) {
         await look().catch((error) => this.#deps.log.warn("maintenance.query.failed", { error }));
       }
     } finally {
@@ -113,14 +109,6 @@ export class Maintenance {
       log.warn("maintenance.prune.failed", { what, error });
     }
   }
-
-  /** Runs for workers of another name are left to those. */
-  #idleRuns = async (): Promise<void> => {
-    const { host, queue, storage } = this.#deps;
-    for (const run of await storage.leases.listIdle(host, ROUND_MAX)) {
-      await queue.ensure(runJob(run));
-    }
-  };
 
   #openInboxKeys = async (): Promise<void> =>
     this.#ensure("inbox", await this.#deps.storage.inbox.listOpenOrderingKeys(ROUND_MAX));

@@ -4,14 +4,7 @@ import type { Log } from "../../core/basics/log.ts";
 import { CHANNELS, type PubSub, type Unsubscribe } from "../../core/ports/pubsub.ts";
 import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../../core/ports/queue.ts";
 import { JOB_COLUMNS } from "../store-deps.ts";
-import {
-  HEARTBEAT_SECONDS,
-  JOB_INSERT,
-  policyOf,
-  queueOf,
-  SUPERVISE_SECONDS,
-  settingsOf,
-} from "./queue-settings.ts";
+import { HEARTBEAT_SECONDS, JOB_INSERT, policyOf, SUPERVISE_SECONDS, settingsOf } from "./queue-settings.ts";
 import { QueueWorker } from "./queue-worker.ts";
 
 export interface PgBossQueueOptions {
@@ -19,10 +12,6 @@ export interface PgBossQueueOptions {
   readonly maxConnections: number;
   /** How long one statement may take. */
   readonly statementMs?: number;
-  /** The name by which jobs ask for this process. It creates the queue of that name and takes its jobs. */
-  readonly host?: string;
-  /** The id of this worker's data directory. Jobs for it come first. */
-  readonly disk?: string;
   readonly pubsub: PubSub;
   readonly log: Log;
 }
@@ -59,9 +48,7 @@ export class PgBossQueue implements Queue {
   async start(): Promise<void> {
     await this.#boss.start();
     for (const kind of JOB_KINDS) {
-      for (const queue of this.#queuesOf(kind)) {
-        await this.#createQueue(queue, kind);
-      }
+      await this.#createQueue(kind);
     }
   }
 
@@ -69,17 +56,10 @@ export class PgBossQueue implements Queue {
     await this.#boss.getDb().executeSql(ENSURE_JOB, [JSON.stringify(JOB_INSERT.rowsOf([job]))]);
   }
 
-  async work(
-    kind: JobKind,
-    concurrency: number,
-    handler: JobHandler,
-    mayTake: () => Promise<boolean> = async () => true,
-  ): Promise<void> {
+  async work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void> {
     const worker = new QueueWorker({
-      mayTake,
       boss: this.#boss,
       kind,
-      queues: this.#queuesOf(kind),
       concurrency,
       handler,
       stopping: this.#stopping.signal,
@@ -109,28 +89,18 @@ export class PgBossQueue implements Queue {
     await this.#boss.stop({ graceful: false });
   }
 
-  /** How long the oldest job that could be taken has waited. Undefined if none waits. */
+  /** How long the oldest job or run that could be taken has waited. Undefined if none waits. */
   async longestWaitSeconds(): Promise<number | undefined> {
     const { rows } = await this.#boss.getDb().executeSql(LONGEST_WAIT);
     const seconds: unknown = rows[0]?.seconds;
     return seconds === null || seconds === undefined ? undefined : Number(seconds);
   }
 
-  /** The queues that this process reads. Only runs ask for a host or a data directory. */
-  #queuesOf(kind: JobKind): readonly string[] {
-    const { disk, host } = this.#options;
-    const own = [
-      ...(disk === undefined ? [] : [{ kind, disk }]),
-      ...(host === undefined ? [] : [{ kind, host }]),
-    ];
-    return [...(kind === "run" ? own : []).map(queueOf), kind];
-  }
-
   /** The second call gives a queue of an earlier version the settings of this one. */
-  async #createQueue(name: string, kind: JobKind): Promise<void> {
+  async #createQueue(kind: JobKind): Promise<void> {
     const settings = settingsOf(kind);
-    await this.#boss.createQueue(name, { policy: policyOf(kind), ...settings });
-    await this.#boss.updateQueue(name, settings);
+    await this.#boss.createQueue(kind, { policy: policyOf(kind), ...settings });
+    await this.#boss.updateQueue(kind, settings);
   }
 }
 
@@ -144,11 +114,13 @@ const ENSURE_JOB = `
         AND waiting.state < 'active' AND NOT waiting.blocked))
   ${JOB_INSERT.sql}`;
 
-/** A job for a data directory has another one beside it, which any worker takes. */
+/** Jobs of runs are of the previous release. */
 const LONGEST_WAIT = `
-  SELECT extract(epoch FROM max(now() - start_after))::float8 AS seconds FROM pgboss.job
-   WHERE state < 'active' AND NOT blocked AND start_after <= now()
-     AND name NOT LIKE '%//%' AND split_part(name, '/', 1) = ANY ('{${JOB_KINDS.join(",")}}')`;
+  SELECT extract(epoch FROM max(now() - due_at))::float8 AS seconds FROM (
+    SELECT start_after AS due_at FROM pgboss.job
+     WHERE state < 'active' AND NOT blocked AND name = ANY ('{${JOB_KINDS.join(",")}}')
+    UNION ALL SELECT greatest(queued_at, start_after) FROM run_queue) AS waiting
+   WHERE due_at <= now()`;
 
 /**
  * Without these limits a worker whose peer has vanished waits for its answer for ever. The library hands them to its pool

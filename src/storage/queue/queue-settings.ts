@@ -1,5 +1,5 @@
 import { defined } from "../../core/basics/defined.ts";
-import type { Job, JobKind } from "../../core/ports/queue.ts";
+import type { JobKind } from "../../core/ports/queue.ts";
 import type { JobInsert } from "../store-deps.ts";
 
 /** A job whose worker is killed is handed out again after at most these two together. */
@@ -11,19 +11,16 @@ const RETRY_LIMIT = 1_000;
  * both may take minutes to come back. Jobs of the other kinds fail only with the database, and must be retried soon
  * after it is back.
  */
-const RETRY_DELAY_MAX_SECONDS = { run: 5, inbox: 60, deliver: 5, schedule: 60 } as const;
+const RETRY_DELAY_MAX_SECONDS = { inbox: 60, deliver: 5, schedule: 60 } as const;
 const KEEP_DONE_SECONDS = 3_600;
-/** The library's own maximum. A run's length is bounded elsewhere. */
-const RUN_EXPIRE_SECONDS = 24 * 3_600;
-const SHORT_EXPIRE_SECONDS = 300;
+const EXPIRE_SECONDS = 300;
 
 /**
- * A lease guards a run and a lock guards a schedule, so a second job of the same key finds nothing to do. For the other
+ * A lock guards a schedule, so a second job of the same key finds nothing to do. For the other
  * kinds, the next job of a key waits for the one before it. The policy `singleton` would do that too, but from a list of
  * busy keys that is up to a minute old: it holds back keys that are free.
  */
 const POLICIES = {
-  run: "standard",
   inbox: "key_strict_fifo",
   deliver: "key_strict_fifo",
   schedule: "standard",
@@ -36,7 +33,7 @@ export function policyOf(kind: JobKind) {
 export function settingsOf(kind: JobKind) {
   return {
     heartbeatSeconds: HEARTBEAT_SECONDS,
-    expireInSeconds: kind === "run" ? RUN_EXPIRE_SECONDS : SHORT_EXPIRE_SECONDS,
+    expireInSeconds: EXPIRE_SECONDS,
     retryLimit: RETRY_LIMIT,
     retryDelay: 1,
     retryBackoff: true,
@@ -46,42 +43,22 @@ export function settingsOf(kind: JobKind) {
 }
 
 /**
- * The queue that holds a job: one for each kind, one for the runs of each worker host, and one for each data
- * directory. Names of queues take letters, digits and `_-./` only, so each other character of a host name becomes `/`
- * and its UTF-8 bytes in hex.
- */
-export function queueOf({ kind, disk, host }: Pick<Job, "kind" | "disk" | "host">): string {
-  if (disk !== undefined) {
-    return `${kind}//${disk}`;
-  }
-  if (host === undefined) {
-    return kind;
-  }
-  return `${kind}/${host.replace(/[^\w.-]/gu, inHex)}`;
-}
-
-function inHex(character: string): string {
-  return Array.from(Buffer.from(character), (byte) => `/${byte.toString(16).padStart(2, "0")}`).join("");
-}
-
-/**
  * Stores jobs as the library's own `send` does, with the settings of their queue. That one computes each column out of a
- * text, which takes the database three times as long within the statement that creates a run. A test compares the rows
- * of both. A job for a queue that does not exist is not stored.
+ * text, which takes the database three times as long. A test compares the rows of both.
  */
 export const JOB_INSERT: JobInsert = {
   rowsOf: (jobs) =>
-    jobs.map(({ afterMs, key, since, ...job }) => ({
-      queue: queueOf(job),
+    jobs.map(({ afterMs, key, kind }) => ({
+      queue: kind,
       key,
       // From now of the database: the clocks of the workers do not count.
-      ...defined({ delay_seconds: afterMs === undefined ? undefined : Math.ceil(afterMs / 1_000), since }),
+      ...defined({ delay_seconds: afterMs === undefined ? undefined : Math.ceil(afterMs / 1_000) }),
     })),
   sql: `
     INSERT INTO pgboss.job (name, data, singleton_key, created_on, start_after, keep_until, policy, heartbeat_seconds,
       expire_seconds, retry_limit, retry_delay, retry_backoff, retry_delay_max, deletion_seconds)
     SELECT queue.name, jsonb_build_object('key', new_jobs.key), new_jobs.key,
-      coalesce(since, now()), now() + make_interval(secs => coalesce(delay_seconds, 0)),
+      now(), now() + make_interval(secs => coalesce(delay_seconds, 0)),
       now() + make_interval(secs => coalesce(delay_seconds, 0) + queue.retention_seconds),
       queue.policy, queue.heartbeat_seconds, queue.expire_seconds, queue.retry_limit, queue.retry_delay,
       queue.retry_backoff, queue.retry_delay_max, queue.deletion_seconds

@@ -1,119 +1,58 @@
 import type { PgBoss, Job as StoredJob } from "pg-boss";
+import { PROCESS_TIMER } from "../../core/basics/clock.ts";
 import type { Log } from "../../core/basics/log.ts";
-import type { JobHandler, JobKind, Slot } from "../../core/ports/queue.ts";
-import { Slots } from "../../core/work/slots/slots.ts";
+import type { JobHandler, JobKind } from "../../core/ports/queue.ts";
+import { type Task, WorkLoop } from "../../core/work/slots/work-loop.ts";
 
 export interface QueueWorkerDeps extends ActiveJobDeps {
   readonly boss: ActiveJobDeps["boss"] & Pick<PgBoss, "fetch">;
-  /** The first one has precedence. */
-  readonly queues: readonly string[];
-  /** The number of slots for all queues together. */
+  /** How many jobs are handled at a time. */
   readonly concurrency: number;
-  readonly mayTake: () => Promise<boolean>;
   readonly pollingMs: number;
 }
 
 /**
- * Fetches the jobs of one kind and hands them to the handler. The library's `work` reads one queue, and two calls of it
- * cannot share a limit: a worker with a host name has two queues. Its life:
- *
- * 1. It fetches as many jobs as there are free slots, first from the queue with precedence.
- * 2. Each job is an `ActiveJob` in a slot. The handler may release the slot while it waits, and ask for one again.
- * 3. Without new jobs it rests until it is woken by a message, by a free slot, or by the poll, which finds lost messages.
- * 4. When the process stops, it fetches no more, and `ended` resolves once the last handler has returned.
- * 5. `abandon` fails the jobs that are still handled, so that other processes get them.
+ * Fetches the jobs of one kind and hands them to the handler. The library's `work` fetches one job after another, or waits
+ * for all jobs of a batch.
  */
 export class QueueWorker {
   readonly #deps: QueueWorkerDeps;
-  readonly #active = new Map<ActiveJob, Promise<void>>();
-  readonly #ended: Promise<void>;
-  readonly #slots: Slots;
-  #isWoken = false;
-  #wake: () => void = () => undefined;
+  readonly #active = new Set<ActiveJob>();
+  readonly #loop: WorkLoop;
 
   constructor(deps: QueueWorkerDeps) {
+    const { concurrency, kind, log, pollingMs, stopping } = deps;
     this.#deps = deps;
-    this.#slots = new Slots(deps.concurrency, () => this.wake());
-    this.#ended = this.#run();
+    this.#loop = new WorkLoop({
+      ...{ concurrency, pollingMs, stopping, clock: PROCESS_TIMER },
+      begin: (max, start) => this.#begin(max, start),
+      mayBegin: async () => true,
+      onError: (error) => log.warn("queue.error", { kind, error: String(error) }),
+    });
   }
 
   /** Resolves when the worker has stopped and its last handler has returned. */
   get ended(): Promise<void> {
-    return this.#ended;
+    return this.#loop.ended;
   }
 
   /** Call it when there may be a new job. */
   wake(): void {
-    this.#isWoken = true;
-    this.#wake();
+    this.#loop.wake();
   }
 
   /** Fails all jobs that are still being handled, so that other processes are given them. */
   async abandon(): Promise<void> {
-    await Promise.all(Array.from(this.#active.keys(), (job) => job.abandon()));
+    await Promise.all(Array.from(this.#active, (job) => job.abandon()));
   }
 
-  async #run(): Promise<void> {
-    while (!this.#deps.stopping.aborted) {
-      this.#isWoken = false;
-      await this.#fetch();
-      if (!this.#isWoken) {
-        await this.#rest();
-      }
+  async #begin(max: number, start: (task: Task) => void): Promise<void> {
+    const { boss, kind } = this.#deps;
+    for (const job of await boss.fetch<{ key: string }>(kind, { batchSize: max })) {
+      const active = new ActiveJob(this.#deps, job);
+      this.#active.add(active);
+      start(() => active.perform().finally(() => this.#active.delete(active)));
     }
-    await Promise.all(this.#active.values());
-  }
-
-  async #fetch(): Promise<void> {
-    const { kind, log, mayTake, queues } = this.#deps;
-    try {
-      if (!(await mayTake())) {
-        return;
-      }
-      for (const queue of queues) {
-        if (this.#slots.free > 0) {
-          await this.#fetchFrom(queue);
-        }
-      }
-    } catch (error) {
-      log.warn("queue.error", { kind, error: String(error) });
-    }
-  }
-
-  /** The slots are taken before the fetch, because a handler may ask for its slot again meanwhile. */
-  async #fetchFrom(queue: string): Promise<void> {
-    const batchSize = this.#slots.free;
-    this.#slots.take(batchSize);
-    let started = 0;
-    try {
-      for (const job of await this.#deps.boss.fetch<{ key: string }>(queue, { batchSize })) {
-        started += 1;
-        this.#start(job);
-      }
-    } finally {
-      this.#slots.returnUnused(batchSize - started);
-    }
-  }
-
-  #start(job: FetchedJob): void {
-    const slot = this.#slots.slotOfJob();
-    const active = new ActiveJob(this.#deps, job);
-    const performed = active.perform(slot).finally(() => {
-      this.#active.delete(active);
-      slot.end();
-    });
-    this.#active.set(active, performed);
-  }
-
-  /** Waits until it is woken. Polling finds jobs whose message was lost, and jobs whose time has come. */
-  #rest(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, this.#deps.pollingMs);
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }
 
@@ -142,8 +81,8 @@ export class ActiveJob {
     this.#job = job;
   }
 
-  async perform(slot: Slot): Promise<void> {
-    await this.#end(await this.#handle(slot));
+  async perform(): Promise<void> {
+    await this.#end(await this.#handle());
   }
 
   /** Fails the job although its handler still runs, so that another process is given it. */
@@ -152,14 +91,14 @@ export class ActiveJob {
   }
 
   /** Returns what the handler threw. */
-  async #handle(slot: Slot): Promise<Error | undefined> {
+  async #handle(): Promise<Error | undefined> {
     const { handler, heartbeatMs, stopping } = this.#deps;
     const { data, expireInSeconds } = this.#job;
     const claim = new AbortController();
     const heartbeat = setInterval(() => void this.#beat(claim), heartbeatMs);
     const expiry = AbortSignal.timeout(expireInSeconds * 1_000);
     try {
-      await handler(data.key, AbortSignal.any([stopping, claim.signal, expiry]), slot);
+      await handler(data.key, AbortSignal.any([stopping, claim.signal, expiry]));
       return undefined;
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
@@ -170,15 +109,14 @@ export class ActiveJob {
 
   /**
    * Without heartbeats, the library treats the worker as lost and hands the job out again. A handler whose job was handed
-   * out again is aborted. A run is the exception: its lease decides who may work on it, and the second worker finds it
-   * taken.
+   * out again is aborted.
    */
   async #beat(claim: AbortController): Promise<void> {
     const { boss, kind, log } = this.#deps;
     try {
       // The library's types leave out the result.
       const touched: { readonly affected?: number } = await boss.touch(this.#job.name, this.#job);
-      if (touched.affected === 0 && kind !== "run") {
+      if (touched.affected === 0) {
         claim.abort(new Error("Another worker has the job."));
       }
     } catch (error) {

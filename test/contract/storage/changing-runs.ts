@@ -81,7 +81,7 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       const { storage } = harness();
       const run = await aStoredRun(harness());
       harness().failJobs();
-      const jobs = [{ kind: "run", key: run.id }] as const;
+      const jobs = [{ kind: "deliver", key: randomUUID() }] as const;
 
       const changing = storage.runs.change(run.id, (aggregate) => noting(aggregate, "lost", { jobs }));
 

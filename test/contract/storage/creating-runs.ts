@@ -70,7 +70,7 @@ export function describeCreatingRuns(harness: () => StorageHarness): void {
       expect(await storage.outbox.take(thread.id)).toMatchObject({ notice: aReply("Hello") });
       expect(await storage.inbox.next(event.orderingKey)).toBeUndefined();
       expect(await storage.idempotentResponses.find(run.creatorId, "key")).toEqual(change.idempotentResponse);
-      expect(jobs).toContainEqual({ kind: "run", key: run.id });
+      expect(jobs).toContainEqual({ kind: "deliver", key: thread.id });
       expect(pubsub).toEqual(expect.arrayContaining([`run:${run.id}`, "jobs:run"]));
     });
 
@@ -148,7 +148,8 @@ async function aRunWithAll(harness: StorageHarness, inboxId: string) {
       requestHash: "hash",
       body: { run_id: run.id },
     },
-    jobs: [{ kind: "run", key: run.id }],
+    isClaimable: true,
+    jobs: [{ kind: "deliver", key: thread.id }],
   });
   return { run, thread, change };
 }

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { LeaseToken, RunId } from "../../../src/core/basics/ids.ts";
 import type { Run } from "../../../src/core/model/runs/run.ts";
-import { runJob } from "../../../src/core/runs/run-job.ts";
 import { aChange } from "../../support/run-builders.ts";
 import { aStoredRun, type StorageHarness } from "./harness.ts";
 
@@ -134,50 +133,6 @@ export function describeLeases(harness: () => StorageHarness): void {
       expect(lost).toBeLessThan(later ?? 0);
       expect(found[lost ?? 0]?.remainingMs).toBeLessThanOrEqual(TTL_MS - LATER_MS - 1_000);
       expect(await leases.listExpiring(0, 1)).toHaveLength(1);
-    });
-  });
-
-  describe("idle runs", () => {
-    test("idle runs are those that are queued, without a lease and unchanged for a while", async () => {
-      const { clock, storage } = harness();
-      const { leases, runs } = storage;
-      // The clock of the test stands still, and that of the database does not.
-      await clock.advance(Math.max(0, Date.now() - clock.now().getTime()));
-      const idle = await aStoredRun(harness());
-      const leased = (await aLeasedRun(harness(), "QUEUED")).run;
-      const ended = await aStoredRun(harness());
-      await runs.change(ended.id, ({ run }) => aChange({ ...run, state: "CANCELLED" }));
-      const idsFor = async (host?: string) => (await leases.listIdle(host, MANY)).map(({ id }) => id);
-      expect(await idsFor()).not.toContain(idle.id);
-
-      await harness().passTime(LATER_MS);
-      const young = await aStoredRun(harness());
-
-      const found = await idsFor();
-      expect(found).toContain(idle.id);
-      for (const other of [leased, ended, young]) {
-        expect(found).not.toContain(other.id);
-      }
-    });
-
-    test("idle runs that ask for a host name are listed only for it, with the name", async () => {
-      const { leases } = harness().storage;
-      const [anybodys, asking] = [
-        await aStoredRun(harness()),
-        await aStoredRun(harness(), { config: { worker_host: "build-box" } }),
-      ];
-      await harness().passTime(LATER_MS);
-      const found = async (host?: string) =>
-        (await leases.listIdle(host, MANY)).filter(({ id }) => id === anybodys.id || id === asking.id);
-
-      expect((await found()).map(({ id }) => id)).toEqual([anybodys.id]);
-      expect((await found("other-box")).map(({ id }) => id)).toEqual([anybodys.id]);
-      expect(new Set((await found("build-box")).map(runJob))).toEqual(
-        new Set([
-          { kind: "run", key: anybodys.id },
-          { kind: "run", key: asking.id, host: "build-box" },
-        ]),
-      );
     });
   });
 }

@@ -83,14 +83,12 @@ export function describeWorkers(harness: () => StorageHarness): void {
       }
       await aRunHeldBy(harness(), one.id, "BLOCKED");
       expect(await loadsOf(host)).toEqual([{ host, slots: 3, taken: 0 }]);
-      expect(await store().hasRoom(disk, host)).toBe(true);
 
       // One of them has an answer and waits for the slot of the other.
       await aRunHeldBy(harness(), one.id, "INPROGRESS");
       await aRunHeldBy(harness(), one.id, "INPROGRESS");
 
       expect(await loadsOf(host)).toEqual([{ host, slots: 3, taken: 1 }]);
-      expect(await store().hasRoom(disk, host)).toBe(false);
     });
 
     test("workers without a name share one load", async () => {
@@ -99,27 +97,6 @@ export function describeWorkers(harness: () => StorageHarness): void {
       await store().beat(aWorker({ slots: 3 }));
 
       expect(await loadsOf(undefined)).toEqual([{ slots: before + 3, taken: expect.any(Number) }]);
-    });
-
-    test("a data directory has room while its live worker has a free slot and the right name", async () => {
-      const [disk, host] = [randomUUID(), randomUUID()];
-      const worker = aWorker({ disk, host, slots: 1 });
-      await store().beat(worker);
-
-      expect(await store().hasRoom(disk, undefined)).toBe(true);
-      expect(await store().hasRoom(disk, host)).toBe(true);
-      expect(await store().hasRoom(disk, randomUUID())).toBe(false);
-      expect(await store().hasRoom(randomUUID(), undefined)).toBe(false);
-      await aRunHeldBy(harness(), worker.id);
-      expect(await store().hasRoom(disk, undefined)).toBe(false);
-    });
-
-    test("a data directory of a silent worker has no room", async () => {
-      const worker = aWorker({ disk: randomUUID() });
-      await store().beat(worker);
-      await harness().passTime(SILENT_MS);
-
-      expect(await store().hasRoom(worker.disk ?? "", undefined)).toBe(false);
     });
 
     test("a worker reports its disk, and its slots are crowded while the disk has no space for a run", async () => {
@@ -131,11 +108,9 @@ export function describeWorkers(harness: () => StorageHarness): void {
       await store().beat({ ...worker, diskUse });
       expect(await live(worker)).toMatchObject([{ diskUse }]);
       expect(await loadsOf(host)).toEqual([{ host, slots: 2, crowdedSlots: 2, taken: 0 }]);
-      expect(await store().hasRoom(disk, host)).toBe(false);
 
       await store().beat({ ...worker, diskUse: { ...diskUse, takesRuns: true } });
       expect(await loadsOf(host)).toEqual([{ host, slots: 2, taken: 0 }]);
-      expect(await store().hasRoom(disk, host)).toBe(true);
     });
 
     test("a worker is listed with the durations of its starts as it last reported them", async () => {

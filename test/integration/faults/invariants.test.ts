@@ -44,6 +44,7 @@ const KEEP = `
   CREATE TABLE kept.outbox_deliveries AS TABLE outbox_deliveries`;
 const RESTORE = `
   DELETE FROM run_leases;
+  DELETE FROM run_queue;
   DELETE FROM run_events;
   INSERT INTO run_events TABLE kept.run_events;
   UPDATE runs SET state = k.state, last_seq = k.last_seq, lease_token = null, lease_expires_at = null
@@ -241,12 +242,18 @@ describe("I6: no secret is stored, printed, answered, posted or given to an agen
   });
 });
 
-describe("I7: everything that waits has a job, and every run that a worker has is under a lease", () => {
+describe("I7: everything that waits is in a queue, and every run that a worker has is under a lease", () => {
   test.each([
     [
-      "a queued run without a job",
-      append("SUCCEEDED", "QUEUED"),
-      /I7 run \S+ is QUEUED and free, and has no job/,
+      "a queued run that is not in the queue",
+      `${append("SUCCEEDED", "QUEUED")}; DELETE FROM run_queue`,
+      /I7 run \S+ is QUEUED and free, and is not in the queue/,
+    ],
+    [
+      "a run in the queue that has ended",
+      `INSERT INTO run_queue (run_id, team_id, principal_id, class, host, queued_at)
+       SELECT id, team_id, creator_id, 1, '', now() FROM runs`,
+      /I7 run \S+ is in the queue, and does not wait/,
     ],
     [
       "an event without a result",
@@ -265,7 +272,7 @@ describe("I7: everything that waits has a job, and every run that a worker has i
       "INSERT INTO run_leases SELECT id, gen_random_uuid(), now() FROM runs",
       /I7 run \S+ has no lease, and its expiry is stored/,
     ],
-  ])("the check of jobs and leases finds: %s", async (_name, sql, expectedText) => {
+  ])("the check of queues and leases finds: %s", async (_name, sql, expectedText) => {
     await applyDamage(sql);
 
     expect(await violationsIn()).toMatch(expectedText);

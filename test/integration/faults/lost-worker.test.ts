@@ -14,7 +14,8 @@ const run = promisify(execFile);
 const PROMISE_MS = 60_000;
 /** Any other process notices a lost worker within this time: 8 seconds, and what other load adds. */
 const NOTICED_MS = 14_000;
-const LIMIT = { timeout: 100_000 };
+/** Five tests start up to fifteen processes at once. Each wait has a limit of its own. */
+const LIMIT = { timeout: 240_000 };
 
 describe.concurrent("a worker that is lost", LIMIT, () => {
   test("if a worker is lost while its agent works, another worker takes up the run and ends it", () =>
@@ -217,7 +218,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
     ));
 });
 
-test("a live worker keeps its run although its lease expired and its job was handed out again", LIMIT, () =>
+test("a live worker keeps its run although its lease expired", LIMIT, () =>
   withFaultHarness(async (harness) => {
     const semaphore = harness.semaphore();
     const worker = await harness.start();
@@ -227,11 +228,6 @@ test("a live worker keeps its run although its lease expired and its job was han
     // The same situation as when the database returns after an outage. The lease was just renewed, so its next
     // renewal is not soon.
     await harness.rows(RUN_OUT, runId);
-    await harness.rows(HAND_OUT, runId);
-    await harness.waitForRow(
-      "SELECT 1 FROM pgboss.job WHERE data ->> 'key' = $1 AND state = 'completed'",
-      runId,
-    );
     await harness.waitForRow(`${LEASED} AND expires_at > clock_timestamp()`, runId);
     await semaphore.open();
 
@@ -282,10 +278,6 @@ const RENEWED = `
 const LEASED = "SELECT 1 FROM runs JOIN run_leases ON run_id = id WHERE id = $1 AND state = 'INPROGRESS'";
 const RUN_OUT =
   "UPDATE run_leases SET expires_at = clock_timestamp() - interval '1 second' WHERE run_id = $1";
-/** What the queue does with a job whose worker has stopped sending heartbeats. */
-const HAND_OUT = `
-  UPDATE pgboss.job SET state = 'retry', start_after = now(), heartbeat_on = NULL
-  WHERE data ->> 'key' = $1 AND state = 'active'`;
 
 /** A worker that reads the run's files blocks forever at this named pipe, because nothing writes to it. */
 async function blockPreparation(dataDir: string, runId: string): Promise<void> {

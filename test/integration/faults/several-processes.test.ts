@@ -101,8 +101,7 @@ describe.concurrent("several processes on one database", LIMIT, () => {
       const semaphore = harness.semaphore();
       const worker = await harness.start();
       const runId = await harness.createRun(worker, semaphore.step);
-      // The queue now counts the run's key as busy.
-      await harness.waitForRow("SELECT 1 FROM pgboss.queue WHERE name = 'run' AND monitor_on IS NOT NULL");
+      await harness.waitForRow("SELECT 1 FROM runs WHERE id = $1 AND state = 'INPROGRESS'", runId);
       const other = await harness.start();
       await semaphore.open();
       await worker.api.waitForState(runId, "SUCCEEDED");

@@ -37,14 +37,14 @@ afterEach(async () => {
 
 test("a worker whose connections died silently takes and ensures jobs again", async () => {
   const work = new Work();
-  await queue.work("run", 1, work.handler);
-  await harness.send({ kind: "run", key: "before" });
+  await queue.work("schedule", 1, work.handler);
+  await harness.send({ kind: "schedule", key: "before" });
   await waitFor(() => work.done.length === 1, { what: "the first job" });
 
   proxy.strandAll();
-  await harness.send({ kind: "run", key: "waiting" });
+  await harness.send({ kind: "schedule", key: "waiting" });
   await Promise.all([
-    waitFor(() => queue.ensure({ kind: "run", key: "ensured" }).then(() => true), HEALS),
+    waitFor(() => queue.ensure({ kind: "schedule", key: "ensured" }).then(() => true), HEALS),
     waitFor(() => work.done.length === 3, HEALS),
   ]);
 

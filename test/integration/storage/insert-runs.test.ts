@@ -58,7 +58,7 @@ describe("a new run on the real queue", () => {
       change: aChange(run, {
         events,
         idempotentResponse: answer,
-        jobs: [{ kind: "run", key: run.id }],
+        jobs: [{ kind: "deliver", key: run.id }],
         ...change,
       }),
     };

@@ -1,5 +1,5 @@
 import { type Clock, withTimeout } from "../../../src/core/basics/clock.ts";
-import type { Job, JobHandler, JobKind, Queue, Slot } from "../../../src/core/ports/queue.ts";
+import type { Job, JobHandler, JobKind, Queue } from "../../../src/core/ports/queue.ts";
 import { Slots } from "../../../src/core/work/slots/slots.ts";
 
 interface WaitingJob {
@@ -20,18 +20,13 @@ const RETRY_MAX_MS = 60_000;
 /** An in-memory fake of the queue. */
 export class InMemoryQueue implements Queue {
   readonly #clock: Clock;
-  readonly #host: string | undefined;
-  readonly #disk: string | undefined;
   readonly #workers = new Map<JobKind, Worker>();
   readonly #active = new Map<WaitingJob, Promise<void>>();
   readonly #stopping = new AbortController();
   #waiting: readonly WaitingJob[] = [];
 
-  /** `host` and `disk`: by which jobs ask for workers of this queue. */
-  constructor(clock: Clock, host?: string, disk?: string) {
-    this.#disk = disk;
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#host = host;
   }
 
   async work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void> {
@@ -70,7 +65,7 @@ export class InMemoryQueue implements Queue {
 
   #keep(job: Job, afterMs: number, failures: number): void {
     const now = this.#clock.now().getTime();
-    const waiting = { job, dueAt: now + afterMs, since: job.since?.getTime() ?? now, failures };
+    const waiting = { job, dueAt: now + afterMs, since: now, failures };
     this.#waiting = [...this.#waiting, waiting].sort((a, b) => a.since - b.since);
     if (afterMs > 0) {
       this.#clock.after(afterMs, () => this.#handOut());
@@ -86,26 +81,24 @@ export class InMemoryQueue implements Queue {
     const now = this.#clock.now().getTime();
     for (const waiting of this.#waiting) {
       const worker = this.#workers.get(waiting.job.kind);
-      const { disk, host } = waiting.job;
-      const isOurs = disk === undefined ? host === undefined || host === this.#host : disk === this.#disk;
       const isFree = worker !== undefined && worker.slots.free > 0 && !this.#isHeldBack(waiting.job);
-      if (isOurs && isFree && waiting.dueAt <= now) {
+      if (isFree && waiting.dueAt <= now) {
         this.#start(waiting, worker);
       }
     }
   }
 
-  /** Two jobs of the same run may be handled at once. */
+  /** Two jobs of the same schedule may be handled at once. */
   #isHeldBack(job: Job): boolean {
     const isSame = (other: WaitingJob) => nameOf(other.job) === nameOf(job);
-    return job.kind !== "run" && [...this.#active.keys()].some(isSame);
+    return job.kind !== "schedule" && [...this.#active.keys()].some(isSame);
   }
 
   #start(waiting: WaitingJob, worker: Worker): void {
     this.#waiting = this.#waiting.filter((other) => other !== waiting);
     worker.slots.take(1);
     const slot = worker.slots.slotOfJob();
-    const done = this.#perform(waiting, worker.handler, slot).finally(() => {
+    const done = this.#perform(waiting, worker.handler).finally(() => {
       this.#active.delete(waiting);
       slot.end();
       this.#handOut();
@@ -113,15 +106,15 @@ export class InMemoryQueue implements Queue {
     this.#active.set(waiting, done);
   }
 
-  async #perform({ job, failures }: WaitingJob, handler: JobHandler, slot: Slot): Promise<void> {
+  async #perform({ job, failures }: WaitingJob, handler: JobHandler): Promise<void> {
     try {
-      await handler(job.key, this.#stopping.signal, slot);
+      await handler(job.key, this.#stopping.signal);
     } catch {
       this.#keep(job, Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** failures), failures + 1);
     }
   }
 }
 
-function nameOf({ disk = "", kind, key }: Job): string {
-  return `${kind} ${key} ${disk}`;
+function nameOf({ kind, key }: Job): string {
+  return `${kind} ${key}`;
 }

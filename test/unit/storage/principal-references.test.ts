@@ -9,6 +9,7 @@ const UNMOVED: Readonly<Record<string, string>> = {
   "named_agents.id": "Service accounts are not joined.",
   "schedules.agent_uid": "It names a service account.",
   "secrets.owner_id": "The value is bound to its owner, so `moveSecrets` seals it anew.",
+  "queue_heads.principal_id": "It only says whose turn it was.",
   "idempotent_responses.principal_id": "A response with a secret is bound to its owner: `moveAnswers`.",
   "idempotent_responses.body": "A repeated request gets the same response.",
   "run_usage.creator_id": "Triggers on `runs` keep it.",

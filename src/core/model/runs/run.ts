@@ -175,6 +175,8 @@ export interface RunDefinition extends RunDetails {
   readonly provenance: Provenance;
   /** The run only prepares its workspace, to test its environment. No agent works on it. */
   readonly preparesOnly?: boolean;
+  /** One of `QUEUE_CLASSES`. Absent: that of a request over the API. */
+  readonly queueClass?: number;
   readonly createdAt: Date;
 }
 
@@ -250,6 +252,8 @@ export interface RunProgress {
   readonly pullRequest?: string;
   /** What the platform last said about it. */
   readonly pullRequestStatus?: PullRequestStatus;
+  /** No worker claims the queued run before. Absent: it may be claimed at once. */
+  readonly startAfter?: Date;
   /** How long agents with an answer waited for a slot of their worker, while the run was INPROGRESS. */
   readonly slotWaitMs?: number;
   readonly activity?: RunActivity | undefined;
@@ -308,8 +312,10 @@ export const UNLISTED_MEMBERS = [
   "lastWrite",
   "lostAttempts",
   "preparesOnly",
+  "queueClass",
   "skillSnapshots",
   "slotWaitMs",
+  "startAfter",
   "workCheckpoint",
 ] as const satisfies readonly (keyof Run)[];
 

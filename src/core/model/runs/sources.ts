@@ -38,3 +38,8 @@ export const REPOSITORY_SOURCES = [
 
 /** Sources that callers of the API may claim. Nobody can prove them. */
 export const CLAIMED_SOURCES: ReadonlySet<RunSource> = new Set(["CLI", "GITHUB_ACTION", "LOCAL"] as const);
+
+/** Sources of requests whose author waits for the answer: conversations, and the pages. */
+export const PERSON_WAITS_SOURCES: ReadonlySet<RunSource> = new Set([...INTEGRATION_SOURCES, "WEB_APP"]);
+
+export const SCHEDULE_SOURCE = "SCHEDULED_AGENT" satisfies RunSource;

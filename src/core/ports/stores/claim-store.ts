@@ -1,42 +1,42 @@
 import type { LeaseToken, RunId, TeamId } from "../../basics/ids.ts";
-import type { Run } from "../../model/runs/run.ts";
 
-/** Finds what a worker with a free slot should claim. All times are the database's. */
+/** The waiting runs, from which a worker with a free slot takes the next one. All times are the database's. */
 export interface ClaimStore {
   /**
-   * The run to claim for a job. It is the job's own run, unless another team comes first: of the teams with waiting runs
-   * and room in their quota `running_runs`, the one with the fewest runs at work, and of those the one whose last claim is
-   * longest ago. Of another team, it is the run that was queued first. Undefined: the run of the job waits no longer, or
-   * not for this worker, or no team has room.
+   * Chooses the next run for a worker, and reserves it for a few seconds, in which it counts as a run at work. Undefined:
+   * no run waits that this worker may claim now.
+   *
+   * 1. The team with the fewest runs at work comes first; of those with equally many, the one whose last claim is longest
+   *    ago. A team without room in its quota `running_runs` is left out.
+   * 2. Within the team, the lowest `QUEUE_CLASSES` comes first. A batch run that has waited for an hour counts one lower.
+   * 3. Within the class, the member with the fewest runs at work, or whose last claim is longest ago.
+   * 4. Of that member, the run that was queued first.
    */
-  next(claim: WantedClaim): Promise<NextRun | undefined>;
-  /** The run of the team that was queued first and that a worker of this name may claim. Undefined: none, or no room. */
-  firstWaiting(teamId: TeamId, host: string | undefined): Promise<WaitingRun | undefined>;
+  reserveNext(claim: WantedClaim): Promise<NextRun | undefined>;
+  /**
+   * Ends the reservation of a run that was not claimed. With `heldFor`, only the worker of that disk may claim it for
+   * `ms`, while that worker has a free slot.
+   */
+  release(runId: RunId, heldFor?: { readonly disk: string; readonly ms: number }): Promise<void>;
   /** The teams that have as many runs at work as their quota `running_runs` allows. */
   listTeamsAtQuota(): Promise<readonly TeamId[]>;
 }
 
+/** The worker that claims. */
 export interface WantedClaim {
-  /** The run of the job. */
-  readonly runId: RunId;
-  /** The worker that claims: the name by which runs ask for it, and the id of its data directory. */
+  /** The name by which runs ask for it. */
   readonly host: string | undefined;
+  /** The id of its data directory. A run whose files another worker has is left to that worker while it has a free slot. */
   readonly disk: string | undefined;
-  /** Runs that this worker cannot claim yet. */
+  /** Runs that it cannot claim yet. */
   readonly except: readonly RunId[];
-  /** How long a run of another team, whose files another worker has, is left to that worker. */
-  readonly preferMs: number;
 }
 
 export interface NextRun {
   readonly id: RunId;
   /** The quota `running_runs` of its team. */
   readonly runningMax?: number;
-  /** The run of the job, if another team comes first. It needs another job. */
-  readonly passedOver?: WaitingRun;
 }
-
-export type WaitingRun = Pick<Run, "id" | "config"> & { readonly queuedAt: Date };
 
 /** Stores which attempt may write to a run, and finds runs that need one. All times are the database's. */
 export interface LeaseStore {
@@ -47,11 +47,6 @@ export interface LeaseStore {
   renew(leases: readonly HeldLease[], ttlMs: number): Promise<ReadonlyMap<RunId, string>>;
   /** Leases that expire within `withinMs` by the database's clock, or have expired. The longest expired comes first. */
   listExpiring(withinMs: number, limit: number): Promise<readonly ExpiringLease[]>;
-  /**
-   * Runs that have been QUEUED, free and unchanged for a while, and that workers of this name may claim. Those of teams
-   * at their quota `running_runs` are left out.
-   */
-  listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]>;
 }
 
 export interface HeldLease {
@@ -64,5 +59,3 @@ export interface ExpiringLease {
   /** Negative when it has expired. */
   readonly remainingMs: number;
 }
-
-export type IdleRun = Pick<Run, "id" | "config">;

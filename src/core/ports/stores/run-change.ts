@@ -33,6 +33,8 @@ export interface RunChange extends ChangeExtras {
   readonly changes?: readonly RepositoryChanges[] | undefined;
   readonly notices: readonly { readonly threadId: string; readonly notice: Notice }[];
   readonly jobs: readonly Job[];
+  /** The run waits for a worker from now on. Workers are told. */
+  readonly isClaimable?: boolean;
   readonly binding: ThreadBinding | undefined;
   /** The ids of threads that show the card from now on. */
   readonly cardsFromNow?: readonly string[];

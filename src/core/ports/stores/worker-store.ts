@@ -10,8 +10,6 @@ export interface WorkerStore {
   remove(id: string, silentMs?: number): Promise<void>;
   /** Workers with a recent heartbeat, oldest first. */
   listLive(): Promise<readonly LiveWorker[]>;
-  /** Whether a live worker of this data directory takes one more run, with the name that the run asks for. */
-  hasRoom(disk: string, host: string | undefined): Promise<boolean>;
   /** The load of the live workers, grouped by the name by which runs ask for them. */
   listLoads(): Promise<readonly HostLoad[]>;
 }

@@ -4,6 +4,7 @@ import { newId, type PrincipalId, type RunId } from "../../basics/ids.ts";
 import type { NamedAgent } from "../../model/defaults/named-agent.ts";
 import type { Viewer } from "../../model/people/principal.ts";
 import type { PullRequestSetting } from "../../model/repositories/pull-request-setting.ts";
+import { queueClassOf } from "../../model/runs/queue-class.ts";
 import type {
   Approval,
   ConfigLayer,
@@ -77,6 +78,8 @@ export interface NewRun {
   readonly formerAgent?: string;
   /** The run only prepares its workspace, to test its environment. */
   readonly preparesOnly?: boolean;
+  /** One of many runs of one request. */
+  readonly isOfBatch?: boolean;
   readonly scheduleId?: string;
   readonly triggerUrl?: string;
   readonly provenance?: Provenance;
@@ -120,6 +123,7 @@ export function originOf(request: NewRun, agents: AgentChoice, now: Date): RunDe
       skillSnapshots:
         request.skills === undefined || request.skills.length === 0 ? undefined : request.skills,
       preparesOnly: request.preparesOnly === true ? true : undefined,
+      queueClass: queueClassOf(request.source, request.isOfBatch === true),
       scheduleId: request.scheduleId,
       triggerUrl: request.triggerUrl,
     }),

@@ -4,17 +4,14 @@ import type { RunId } from "../../basics/ids.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { ImageSource } from "../../ports/image-source.ts";
 import { CHANNELS, type PubSub } from "../../ports/pubsub.ts";
-import type { Queue } from "../../ports/queue.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import { findEnvironment, planOf } from "../../runs/executed/workspace-plan.ts";
-import { runJob } from "../../runs/run-job.ts";
 
 export interface RunImagesDeps {
   readonly images: ImageSource;
   /** The id of this worker's data directory. */
   readonly disk?: string;
-  readonly storage: Pick<Storage, "environments" | "runs">;
-  readonly queue: Pick<Queue, "ensure">;
+  readonly storage: Pick<Storage, "claims" | "environments" | "runs">;
   readonly pubsub: PubSub;
   readonly clock: Clock;
 }
@@ -55,68 +52,45 @@ export class RunImages {
     return [...this.#waiting];
   }
 
-  /** Call it when a job of the run arrives: while the pull goes on, another job must come later. */
-  async keepJob(runId: RunId): Promise<void> {
-    if (!this.#waiting.has(runId)) {
-      return;
-    }
-    const run = await this.#deps.storage.runs.find({ id: runId });
-    if ((await this.missingImage(runId)) === undefined) {
-      // The image came by another way, or the run needs it no more.
-      this.#waiting.delete(runId);
-    } else if (run !== undefined) {
-      await this.#deps.queue.ensure({ ...runJob(run), afterMs: OTHERS_MS });
-    }
-  }
-
-  /** Whether this worker already pulls the image of the run. */
-  isWaiting(runId: RunId): boolean {
-    return this.#waiting.has(runId);
-  }
-
-  /** Pulls the image while the run waits, and then gives the run to this worker. */
+  /** Pulls the image while the run waits. Meanwhile other workers leave the run to this one. */
   async pullFor(run: Run, image: string, stop: AbortSignal): Promise<void> {
-    const { pubsub, queue } = this.#deps;
-    await queue.ensure({ ...runJob(run), afterMs: OTHERS_MS });
-    if (this.#waiting.has(run.id)) {
+    const { disk, pubsub, storage } = this.#deps;
+    if (!isFree(run)) {
       return;
     }
     this.#waiting.add(run.id);
-    void this.#pull(run.id, image, stop).then(async (isWanted) => {
+    void this.#pull(run.id, image, stop).then((isWanted) => {
       this.#waiting.delete(run.id);
       if (isWanted) {
         this.#pulled.add(run.id);
-        // Without it, the other job comes later.
-        await queue.ensure(this.#ownJob(run)).catch(() => undefined);
-        pubsub.publish([CHANNELS.jobs("run")]);
+        pubsub.publish([CHANNELS.runQueue]);
       }
     });
+    await storage.claims.release(run.id, disk === undefined ? undefined : { disk, ms: OTHERS_MS });
   }
 
-  /** Call it when the run was claimed, or is not for this worker. */
+  /** Call it when the run was claimed. */
   forget(runId: RunId): void {
     this.#pulled.delete(runId);
-  }
-
-  #ownJob(run: Run) {
-    const { disk } = this.#deps;
-    return disk === undefined ? runJob(run) : ({ kind: "run", key: run.id, disk } as const);
   }
 
   /** False when the run was cancelled, deleted or claimed elsewhere meanwhile, or when the worker stops. */
   async #pull(runId: RunId, image: string, stop: AbortSignal): Promise<boolean> {
     const { clock, images, pubsub, storage } = this.#deps;
-    const unwanted = new AbortController();
+    const [unwanted, present] = [new AbortController(), new AbortController()];
     const look = async () => {
       const run = await storage.runs.find({ id: runId });
       if (run === undefined || !isFree(run)) {
         unwanted.abort();
+      } else if (await images.isReady(image)) {
+        // The image came by another way.
+        present.abort();
       }
     };
     // An unavailable database says nothing about the run.
     const lookAgain = () => void look().catch(() => undefined);
     const ends = [clock.every(LOOK_MS, lookAgain), pubsub.subscribe(CHANNELS.run(runId), lookAgain)];
-    await images.pull(image, AbortSignal.any([unwanted.signal, stop]));
+    await images.pull(image, AbortSignal.any([unwanted.signal, present.signal, stop]));
     for (const end of ends) {
       end();
     }

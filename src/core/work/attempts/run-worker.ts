@@ -3,17 +3,14 @@ import { type LeaseToken, newId, type RunId } from "../../basics/ids.ts";
 import type { Run } from "../../model/runs/run.ts";
 import type { ImageSource } from "../../ports/image-source.ts";
 import { CHANNELS } from "../../ports/pubsub.ts";
-import type { Queue, Slot } from "../../ports/queue.ts";
+import type { Slot } from "../../ports/queue.ts";
 import type { NextRun } from "../../ports/stores/claim-store.ts";
-import type { RunChange } from "../../ports/stores/run-change.ts";
 import { type Storage, TeamAtQuota } from "../../ports/stores/storage.ts";
 import { RunEdit } from "../../runs/run-edit.ts";
-import { isFor, runJob } from "../../runs/run-job.ts";
 import { decideClaim } from "../context/decide-attempt.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import { LeaseRenewals } from "../lease/lease-renewals.ts";
 import { Attempt } from "./attempt.ts";
-import { callNextOfTeam, callRun } from "./call-run.ts";
 import { RunImages } from "./run-images.ts";
 
 export interface RunWorkerDeps
@@ -21,39 +18,25 @@ export interface RunWorkerDeps
   readonly leaseMs: number;
   /** The name by which runs ask for this worker. */
   readonly host?: string;
-  readonly queue: Pick<Queue, "ensure">;
   /** Undefined: the sandbox has no images. */
   readonly images?: ImageSource;
-  readonly storage: AttemptDeps["storage"] & Pick<Storage, "claims" | "leases" | "workers">;
+  readonly storage: AttemptDeps["storage"] & Pick<Storage, "claims" | "leases">;
 }
 
-interface ClaimedRun {
+/** A run of which this worker has the lease. */
+export interface ClaimedRun {
   readonly run: Run;
+  readonly token: LeaseToken;
   /** The quota `running_runs` of its team. */
   readonly runningMax: number | undefined;
 }
 
-/** The slot of a run that no queue handed out. */
-const UNLIMITED: Slot = { release: () => undefined, reacquire: async () => undefined };
-
-interface Claim {
-  readonly token: LeaseToken;
-  /** The image that must be pulled first. */
-  readonly image: string | undefined;
-  readonly stop: AbortSignal;
-  readonly mayLeave: boolean;
-}
-
-/** How long a run waits at most for the worker that has its files, while that worker is free. */
-const PREFER_MS = 2_000;
-/** How often a worker looks again after other workers have claimed what it was about to claim. */
+/** How often a worker looks again after a run that it was about to claim was cancelled, or needs an image. */
 const LOOKS_MAX = 20;
 
 /**
- * Handles a `run` job: claims a run that needs work, and works on it to its end. It is the run of the job, or a run of
- * another team whose turn it is; then the run of the job gets another job. A run whose team has no room in its quota
- * `running_runs` is left without a job, and gets one when a run of the team has left its slot. A run whose files are on
- * the disk of another worker is left to that worker, if it is alive and free, for `PREFER_MS`. Then any worker claims it.
+ * Claims the run whose turn it is, and works on it to its end. `ClaimStore` chooses the run. A run whose image is missing
+ * stays in the queue while this worker pulls the image.
  */
 export class RunWorker {
   readonly #deps: RunWorkerDeps;
@@ -67,121 +50,80 @@ export class RunWorker {
     this.#renewals = new LeaseRenewals({ ...deps, leases: storage.leases });
   }
 
-  /** Can be called repeatedly: a second call for the same run finds nothing to do. `stop` asks to hand the run back soon. */
-  async work(runId: RunId, stop: AbortSignal, slot: Slot = UNLIMITED): Promise<void> {
-    // This must throw: a job whose handler returns is deleted, and the run would wait without one.
-    stop.throwIfAborted();
-    const token = newId<LeaseToken>(this.#deps.clock.now());
-    const claimed = await this.#claimNext(runId, token, stop);
-    if (claimed === undefined) {
-      return;
-    }
-    const { run, runningMax } = claimed;
-    this.#deps.log.info("run.claimed", { runId: run.id, attempt: run.attempt });
-    const callNext = async () => (runningMax === undefined ? undefined : callNextOfTeam(this.#deps, run));
-    await callNext();
-    const reacquire: Slot["reacquire"] = (signal) => slot.reacquire(signal);
-    const release = () => {
-      slot.release();
-      void callNext();
-    };
-    const claim = { run, token, stop, slot: { release, reacquire }, renewals: this.#renewals };
-    await new Attempt({ ...this.#deps, ...claim }).perform();
-    await callNext();
-  }
-
-  async #claimNext(runId: RunId, token: LeaseToken, stop: AbortSignal): Promise<ClaimedRun | undefined> {
-    const { disk, host, storage } = this.#deps;
-    await this.#images?.keepJob(runId);
+  /** Undefined: no run waits that this worker may claim now. `stop` ends the pull of an image. */
+  async claim(stop: AbortSignal): Promise<ClaimedRun | undefined> {
+    const { disk, host, log, storage } = this.#deps;
     for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
-      const next = await storage.claims.next({
-        runId,
-        host,
-        disk,
-        preferMs: PREFER_MS,
-        except: this.#images?.waiting() ?? [],
-      });
+      const except = this.#images?.waiting() ?? [];
+      const next = await storage.claims.reserveNext({ host, disk, except });
       if (next === undefined) {
         return undefined;
       }
-      if (next.passedOver !== undefined) {
-        await callRun(this.#deps, next.passedOver);
-      }
-      const image = await this.#images?.missingImage(next.id);
-      const claim = { token, image, stop, mayLeave: next.id === runId };
-      const claimed = await this.#claim(next, claim).catch(takenIfNotClaimed);
-      if (claimed !== "taken") {
-        return claimed === "left" ? undefined : { run: claimed, runningMax: next.runningMax };
+      const claimed = await this.#claim(next, stop);
+      if (claimed !== undefined) {
+        const { attempt, id: runId } = claimed.run;
+        log.info("run.claimed", { runId, attempt });
+        return claimed;
       }
     }
-    throw new AppError("resource_unavailable", "Other workers were faster each time.");
+    return undefined;
   }
 
-  /** `left`: to another worker, which has its files, or to the pull of its image. `taken`: by another worker. */
-  async #claim(next: NextRun, claim: Claim): Promise<Run | "left" | "taken"> {
-    const { host, leaseMs, worker } = this.#deps;
-    const { image, mayLeave, token } = claim;
-    const { id, runningMax } = next;
-    let preferred: string | undefined;
-    let waits = false;
-    const run = await this.#deps.storage.runs.change(id, (aggregate) => {
-      if (!isFor(aggregate.run, host)) {
-        return undefined;
+  /** `stop` asks to hand the run back soon. */
+  async perform({ run, runningMax, token }: ClaimedRun, stop: AbortSignal, slot: Slot): Promise<void> {
+    const { pubsub } = this.#deps;
+    const callOthers = () => (runningMax === undefined ? undefined : pubsub.publish([CHANNELS.runQueue]));
+    const reacquire: Slot["reacquire"] = (signal) => slot.reacquire(signal);
+    const release = () => {
+      slot.release();
+      callOthers();
+    };
+    const claim = { run, token, stop, slot: { release, reacquire }, renewals: this.#renewals };
+    await new Attempt({ ...this.#deps, ...claim }).perform();
+    // Another worker may have a free slot for the next run of a team that was at its quota.
+    callOthers();
+  }
+
+  /** Undefined: the run waits for the pull of its image, or waits no longer. */
+  async #claim({ id, runningMax }: NextRun, stop: AbortSignal): Promise<ClaimedRun | undefined> {
+    const { clock, leaseMs, storage, worker } = this.#deps;
+    const image = await this.#images?.missingImage(id);
+    if (image !== undefined) {
+      await this.#pull(id, image, stop).catch(ignoredIfDeleted);
+      return undefined;
+    }
+    const token = newId<LeaseToken>(clock.now());
+    const grant = { token, worker, ttlMs: leaseMs, runningMax };
+    try {
+      const run = await storage.runs.change(id, (aggregate) => {
+        const edit = this.#edit(aggregate);
+        return decideClaim(edit, grant) ? edit.done() : undefined;
+      });
+      this.#images?.forget(id);
+      return run.lease?.token === token ? { run, token, runningMax } : undefined;
+    } catch (error) {
+      if (!(error instanceof TeamAtQuota)) {
+        return ignoredIfDeleted(error);
       }
-      preferred = mayLeave ? this.#preferredDisk(aggregate.run) : undefined;
-      if (preferred !== undefined) {
+      // A worker of the previous release has used up the quota meanwhile.
+      await storage.claims.release(id);
+      return undefined;
+    }
+  }
+
+  /** Says so in the log of the run, once. */
+  async #pull(id: RunId, image: string, stop: AbortSignal): Promise<void> {
+    const run = await this.#deps.storage.runs.change(id, (aggregate) => {
+      const { lease, state } = aggregate.run;
+      if (state !== "QUEUED" || lease !== undefined) {
         return undefined;
       }
       const edit = this.#edit(aggregate);
-      waits = image !== undefined && aggregate.run.state === "QUEUED" && aggregate.run.lease === undefined;
-      if (waits) {
-        return this.#tellPull(edit, image);
-      }
-      return decideClaim(edit, { token, worker, ttlMs: leaseMs, runningMax }) ? edit.done() : undefined;
+      const text = `The worker pulls the image ${image} first.`;
+      edit.record({ kind: "agent.notice", severity: "info", text });
+      return edit.done();
     });
-    if (preferred !== undefined) {
-      const isLeft = await this.#leftTo(preferred, run);
-      return isLeft ? "left" : await this.#claim(next, { ...claim, mayLeave: false });
-    }
-    if (waits && image !== undefined) {
-      await this.#images?.pullFor(run, image, claim.stop);
-      return "left";
-    }
-    this.#images?.forget(id);
-    return run.lease?.token === token ? run : "taken";
-  }
-
-  /** Once for each pull. */
-  #tellPull(edit: RunEdit, image: string | undefined): RunChange | undefined {
-    if (this.#images?.isWaiting(edit.run.id)) {
-      return undefined;
-    }
-    edit.record({
-      kind: "agent.notice",
-      severity: "info",
-      text: `The worker pulls the image ${image} first.`,
-    });
-    return edit.done();
-  }
-
-  /** The other disk that has the files, while the run may wait for it. Clocks may differ, so the wait has two bounds. */
-  #preferredDisk({ disk, lease, state, stateSince }: Run): string | undefined {
-    const waitedMs = this.#deps.clock.now().getTime() - stateSince.getTime();
-    const mayWait = state === "QUEUED" && lease === undefined && waitedMs >= 0 && waitedMs < PREFER_MS;
-    return mayWait && disk !== this.#deps.disk ? disk : undefined;
-  }
-
-  /** Two jobs replace the present one: one for the worker with the files now, one for every worker after the wait. */
-  async #leftTo(disk: string, run: Run): Promise<boolean> {
-    const { log, pubsub, queue, storage } = this.#deps;
-    if (!(await storage.workers.hasRoom(disk, run.config.worker_host))) {
-      return false;
-    }
-    await queue.ensure({ ...runJob(run), afterMs: PREFER_MS });
-    await queue.ensure({ kind: "run", key: run.id, disk });
-    pubsub.publish([CHANNELS.jobs("run")]);
-    log.info("run.left_to_other_worker", { runId: run.id, disk });
-    return true;
+    await this.#images?.pullFor(run, image, stop);
   }
 
   #edit(aggregate: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
@@ -189,11 +131,10 @@ export class RunWorker {
   }
 }
 
-/** A run may be deleted while a job of it still waits, and its team may use up its quota before the claim. */
-function takenIfNotClaimed(error: unknown): "taken" {
-  const isDeleted = error instanceof AppError && error.code === "resource_not_found";
-  if (isDeleted || error instanceof TeamAtQuota) {
-    return "taken";
+/** A run may be deleted while it waits. */
+function ignoredIfDeleted(error: unknown): undefined {
+  if (error instanceof AppError && error.code === "resource_not_found") {
+    return undefined;
   }
   throw error;
 }

@@ -1,22 +1,14 @@
-import type { TeamId } from "../../../../src/core/basics/ids.ts";
+import type { PrincipalId, RunId, TeamId } from "../../../../src/core/basics/ids.ts";
+import { QUEUE_CLASSES } from "../../../../src/core/model/runs/queue-class.ts";
 import type { Run } from "../../../../src/core/model/runs/run.ts";
-import type {
-  ClaimStore,
-  NextRun,
-  WaitingRun,
-  WantedClaim,
-} from "../../../../src/core/ports/stores/claim-store.ts";
-import { isFor } from "../../../../src/core/runs/run-job.ts";
+import type { ClaimStore, NextRun, WantedClaim } from "../../../../src/core/ports/stores/claim-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
-import type { Tables } from "./tables.ts";
-import { hasSlot } from "./worker-store.ts";
+import type { QueuedRun, Tables } from "./tables.ts";
+import { hasRoom, hasSlot } from "./worker-store.ts";
 
-interface Candidate {
-  readonly teamId: TeamId;
-  readonly run: Run;
-  readonly running: number;
-  readonly runningMax: number | undefined;
-}
+const RESERVED_MS = 5_000;
+const PREFER_MS = 2_000;
+const BATCH_WAIT_MS = 3_600_000;
 
 export class InMemoryClaimStore implements ClaimStore {
   readonly #database: InMemoryStatements;
@@ -25,85 +17,112 @@ export class InMemoryClaimStore implements ClaimStore {
     this.#database = database;
   }
 
-  next(claim: WantedClaim): Promise<NextRun | undefined> {
+  reserveNext(claim: WantedClaim): Promise<NextRun | undefined> {
     return this.#database.transaction(({ tables, now }) => {
-      const job = waitingRuns(tables).find(
-        ({ config, id }) => id === claim.runId && isFor({ config }, claim.host) && !claim.except.includes(id),
-      );
-      if (job === undefined) {
+      const next = nextOf(tables, now, claim);
+      if (next === undefined) {
         return undefined;
       }
-      const able = candidatesOf(tables, now, { ...claim, job });
-      const claimedAt = ({ teamId }: Candidate) => tables.teamClaims.get(teamId) ?? -1;
-      const isOther = ({ teamId }: Candidate) => Number(teamId !== job.teamId);
-      const [chosen] = able.toSorted(
-        (a, b) => a.running - b.running || claimedAt(a) - claimedAt(b) || isOther(a) - isOther(b),
-      );
-      if (chosen !== undefined && able.length > 1) {
-        // Later than each claim before, also while the clock stands still.
-        tables.teamClaims.set(chosen.teamId, 1 + Math.max(now, ...tables.teamClaims.values()));
-      }
-      const isPassedOver = chosen?.run !== job && able.some(({ run }) => run === job);
-      return chosen && nextOf(chosen, isPassedOver ? job : undefined);
+      const { creatorId, id, teamId } = next;
+      const heads = tables.queueHeads;
+      // Later than each claim before, also while the clock stands still.
+      const claimedAt = 1 + Math.max(now, ...heads.values());
+      heads.set(teamId, claimedAt);
+      heads.set(memberKey(teamId, creatorId), claimedAt);
+      tables.queue.set(id, { ...tables.queue.get(id), reservedUntil: now + RESERVED_MS });
+      const runningMax = runningMaxOf(tables, teamId);
+      return { id, ...(runningMax === undefined ? {} : { runningMax }) };
     });
   }
 
-  firstWaiting(teamId: TeamId, host: string | undefined): Promise<WaitingRun | undefined> {
-    return this.#database.read((tables) => {
-      const first = waitingRuns(tables).find((run) => run.teamId === teamId && isFor(run, host));
-      return first && !isAtQuota(tables, teamId) ? waitingRunOf(first) : undefined;
+  release(runId: RunId, heldFor?: { readonly disk: string; readonly ms: number }): Promise<void> {
+    return this.#database.transaction(({ tables, now }) => {
+      const { reservedUntil: _, ...row } = tables.queue.get(runId) ?? {};
+      const held = heldFor && { disk: heldFor.disk, othersAfter: now + heldFor.ms };
+      tables.queue.set(runId, { ...row, ...held });
     });
   }
 
   listTeamsAtQuota(): Promise<readonly TeamId[]> {
     return this.#database.read((tables) =>
-      [...tables.quotas.keys()].filter((teamId) => isAtQuota(tables, teamId)),
+      [...tables.quotas.keys()].filter(
+        (teamId) => runningOf(tables, teamId) >= (runningMaxOf(tables, teamId) ?? Infinity),
+      ),
     );
   }
 }
 
-function candidatesOf(
-  tables: Tables,
-  now: number,
-  { disk, except, host, job, preferMs }: WantedClaim & { readonly job: Run },
-): readonly Candidate[] {
-  const isReady = (run: Run) =>
+/** What the trigger of `runs` does. */
+export function queueRun({ queue }: Tables, now: number, before: Run | undefined, after: Run): void {
+  if (!waits(after)) {
+    queue.delete(after.id);
+  } else if (before === undefined || !waits(before)) {
+    const { disk } = after;
+    queue.set(after.id, disk === undefined ? {} : { disk, othersAfter: now + PREFER_MS });
+  }
+}
+
+function nextOf(tables: Tables, now: number, claim: WantedClaim): Run | undefined {
+  const queued = [...tables.runs.values()].map(({ run }) => run).filter(waits);
+  const used = (teamId: TeamId) =>
+    runningOf(tables, teamId) +
+    queued.filter((run) => run.teamId === teamId && isReserved(tables, now, run)).length;
+  const claimedAt = (key: string) => tables.queueHeads.get(key) ?? -1;
+  const teams = [...new Set(queued.map(({ teamId }) => teamId))]
+    .filter((teamId) => used(teamId) < (runningMaxOf(tables, teamId) ?? Infinity))
+    .sort((a, b) => used(a) - used(b) || claimedAt(a) - claimedAt(b));
+  for (const teamId of teams) {
+    const ready = queued.filter((run) => run.teamId === teamId && isReady(tables, now, claim, run));
+    const usedBy = (creatorId: PrincipalId) =>
+      [...tables.runs.values()].filter(
+        (row) =>
+          row.run.teamId === teamId &&
+          row.run.creatorId === creatorId &&
+          (hasSlot(row) || (waits(row.run) && isReserved(tables, now, row.run))),
+      ).length;
+    const [next] = ready.sort(
+      (a, b) =>
+        classOf(a, now) - classOf(b, now) ||
+        usedBy(a.creatorId) - usedBy(b.creatorId) ||
+        claimedAt(memberKey(teamId, a.creatorId)) - claimedAt(memberKey(teamId, b.creatorId)) ||
+        a.stateSince.getTime() - b.stateSince.getTime() ||
+        (a.id < b.id ? -1 : 1),
+    );
+    if (next !== undefined) {
+      return next;
+    }
+  }
+  return undefined;
+}
+
+function isReady(tables: Tables, now: number, { disk, except, host }: WantedClaim, run: Run): boolean {
+  const row: QueuedRun = tables.queue.get(run.id) ?? {};
+  const wanted = run.config.worker_host;
+  const isLeft = row.disk !== undefined && row.disk !== disk && (row.othersAfter ?? 0) > now;
+  return (
+    (wanted === undefined || wanted === host) &&
     !except.includes(run.id) &&
-    (run.disk === undefined || run.disk === disk || queuedAt(run).getTime() < now - preferMs);
-  const byTeam = Map.groupBy(waitingRuns(tables), ({ teamId }) => teamId);
-  return Array.from(byTeam, ([teamId, runs]) => ({
-    teamId,
-    run: teamId === job.teamId ? job : runs.find((run) => isFor(run, host) && isReady(run)),
-    running: runningOf(tables, teamId),
-    runningMax: runningMaxOf(tables, teamId),
-  })).filter(
-    (team): team is Candidate => team.run !== undefined && team.running < (team.runningMax ?? Infinity),
+    !isReserved(tables, now, run) &&
+    (run.startAfter?.getTime() ?? 0) <= now &&
+    !(isLeft && row.disk !== undefined && hasRoom(tables, now, row.disk, wanted))
   );
 }
 
-function nextOf({ run, runningMax }: Candidate, passedOver: Run | undefined): NextRun {
-  return {
-    id: run.id,
-    ...(runningMax === undefined ? {} : { runningMax }),
-    ...(passedOver === undefined ? {} : { passedOver: waitingRunOf(passedOver) }),
-  };
+function isReserved({ queue }: Tables, now: number, { id }: Run): boolean {
+  return (queue.get(id)?.reservedUntil ?? 0) > now;
 }
 
-function waitingRunOf(run: Run): WaitingRun {
-  return { id: run.id, config: run.config, queuedAt: queuedAt(run) };
+function classOf({ queueClass = QUEUE_CLASSES.api, stateSince }: Run, now: number): number {
+  const hasWaited = queueClass === QUEUE_CLASSES.batch && stateSince.getTime() < now - BATCH_WAIT_MS;
+  return hasWaited ? QUEUE_CLASSES.api : queueClass;
 }
 
-/** A new run has been queued since its creation. */
-function queuedAt({ stateSince }: Run): Date {
-  return stateSince;
+function memberKey(teamId: TeamId, creatorId: PrincipalId): string {
+  return `${teamId} ${creatorId}`;
 }
 
-/** The run that was queued first comes first. */
-function waitingRuns({ runs }: Tables): readonly Run[] {
-  const waiting = [...runs.values()]
-    .map(({ run }) => run)
-    .filter(({ lease, state }) => state === "QUEUED" && lease === undefined);
-  return waiting.sort((a, b) => queuedAt(a).getTime() - queuedAt(b).getTime());
+function waits({ lease, state }: Run): boolean {
+  return state === "QUEUED" && lease === undefined;
 }
 
 export function runningOf({ runs }: Tables, teamId: TeamId): number {
@@ -112,8 +131,4 @@ export function runningOf({ runs }: Tables, teamId: TeamId): number {
 
 function runningMaxOf({ quotas }: Tables, teamId: TeamId): number | undefined {
   return quotas.get(teamId)?.find(({ name }) => name === "running_runs")?.limit;
-}
-
-export function isAtQuota(tables: Tables, teamId: TeamId): boolean {
-  return runningOf(tables, teamId) >= (runningMaxOf(tables, teamId) ?? Infinity);
 }

@@ -1,13 +1,6 @@
 import type { RunId } from "../../../../src/core/basics/ids.ts";
-import type {
-  ExpiringLease,
-  HeldLease,
-  IdleRun,
-  LeaseStore,
-} from "../../../../src/core/ports/stores/claim-store.ts";
-import { isFor } from "../../../../src/core/runs/run-job.ts";
-import { IDLE_SECONDS } from "../../../../src/storage/lease-store.ts";
-import { isAtQuota } from "./claim-store.ts";
+import type { ExpiringLease, HeldLease, LeaseStore } from "../../../../src/core/ports/stores/claim-store.ts";
+import { IDLE_SECONDS } from "../../../../src/storage/insert-jobs.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 
 export const IDLE_MS = IDLE_SECONDS * 1_000;
@@ -41,17 +34,6 @@ export class InMemoryLeaseStore implements LeaseStore {
       }));
       const expiring = leased.filter(({ remainingMs }) => remainingMs < withinMs);
       return expiring.sort((a, b) => a.remainingMs - b.remainingMs).slice(0, limit);
-    });
-  }
-
-  listIdle(host: string | undefined, limit: number): Promise<readonly IdleRun[]> {
-    return this.#database.read((tables, now) => {
-      const all = [...tables.runs.values()].map(({ run }) => run);
-      const free = all.filter(({ lease, teamId }) => lease === undefined && !isAtQuota(tables, teamId));
-      const idle = free.filter(
-        (run) => run.state === "QUEUED" && run.updatedAt.getTime() < now - IDLE_MS && isFor(run, host),
-      );
-      return idle.sort((a, b) => a.updatedAt.getTime() - b.updatedAt.getTime()).slice(0, limit);
     });
   }
 }

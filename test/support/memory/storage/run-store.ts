@@ -16,7 +16,7 @@ import {
   storeInboxResult,
   threadsFor,
 } from "./change-rows.ts";
-import { runningOf } from "./claim-store.ts";
+import { queueRun, runningOf } from "./claim-store.ts";
 import { deleteRun } from "./delete-run.ts";
 import { removeDraft } from "./draft-comment-store.ts";
 import { addFiles } from "./file-store.ts";
@@ -185,6 +185,7 @@ function leased({ run, leaseUntil, ...others }: RunRow, grant: RunChange["lease"
 function store(tx: Tx, row: RunRow, change: RunChange): Run {
   const { id, lastSeq } = row.run;
   const run = present({ ...row.run, lastSeq: lastSeq + change.events.length });
+  queueRun(tx.tables, tx.now, tx.tables.runs.get(id)?.run, run);
   tx.tables.runs.set(id, { ...row, run, version: (row.version ?? 0) + 1 });
   addEvents(tx, run, lastSeq, change.events);
   addFollowUps(tx, id, change);
@@ -214,6 +215,9 @@ function store(tx: Tx, row: RunRow, change: RunChange): Run {
   }
   tx.jobs.push(...change.jobs);
   tx.channels.push(CHANNELS.run(id), CHANNELS.log);
+  if (change.isClaimable === true) {
+    tx.channels.push(CHANNELS.runQueue);
+  }
   return run;
 }
 

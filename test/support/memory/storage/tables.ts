@@ -81,6 +81,13 @@ export interface WebhookRow extends NewWebhookDelivery {
   readonly history: readonly WebhookTry[];
 }
 
+/** All times are milliseconds of the clock. */
+export interface QueuedRun {
+  readonly disk?: string;
+  readonly othersAfter?: number;
+  readonly reservedUntil?: number;
+}
+
 export type StoredSignIn = SignIn & SignInSecrets;
 
 /** Rows are replaced and never changed, so that a copy of the maps is a copy of everything. */
@@ -111,8 +118,10 @@ export interface Tables {
   readonly paces: Map<string, PaceState>;
   readonly teams: Map<TeamId, Team>;
   readonly quotas: Map<TeamId, readonly Quota[]>;
-  /** When a run of the team was last claimed while other teams waited too. */
-  readonly teamClaims: Map<TeamId, number>;
+  /** By waiting run, what the run itself does not say. */
+  readonly queue: Map<RunId, QueuedRun>;
+  /** When a run of the team, or of a member of it, was last claimed. */
+  readonly queueHeads: Map<string, number>;
   /** Deleted runs, which still count for the quotas of their teams. */
   readonly deletedRuns: Map<RunId, RunRow>;
   readonly principals: Map<PrincipalId, Principal>;
@@ -158,7 +167,8 @@ export function emptyTables(): Tables {
     paces: new Map(),
     teams: new Map([[FIRST_TEAM, { id: FIRST_TEAM, name: "Team", sharing: "off", createdAt: new Date(0) }]]),
     quotas: new Map(),
-    teamClaims: new Map(),
+    queue: new Map(),
+    queueHeads: new Map(),
     deletedRuns: new Map(),
     principals: new Map(),
     identities: new Map(),
@@ -197,7 +207,8 @@ export function copyOf(tables: Tables): Tables {
     paces: new Map(tables.paces),
     teams: new Map(tables.teams),
     quotas: new Map(tables.quotas),
-    teamClaims: new Map(tables.teamClaims),
+    queue: new Map(tables.queue),
+    queueHeads: new Map(tables.queueHeads),
     deletedRuns: new Map(tables.deletedRuns),
     principals: new Map(tables.principals),
     identities: new Map(tables.identities),

@@ -33,15 +33,6 @@ export class InMemoryWorkerStore implements WorkerStore {
     return this.#database.read(liveOf);
   }
 
-  hasRoom(disk: string, host: string | undefined): Promise<boolean> {
-    return this.#database.read((tables, now) => {
-      const able = liveOf(tables, now).filter(
-        (worker) => worker.disk === disk && takesRuns(worker) && (host === undefined || worker.host === host),
-      );
-      return able.some(({ id, slots }) => heldBy(tables, id) < slots);
-    });
-  }
-
   listLoads(): Promise<readonly HostLoad[]> {
     return this.#database.read((tables, now) => {
       const groups = Map.groupBy(liveOf(tables, now), ({ host }) => host);
@@ -53,6 +44,14 @@ export class InMemoryWorkerStore implements WorkerStore {
       }));
     });
   }
+}
+
+/** Whether a live worker of this data directory takes one more run, with the name that the run asks for. */
+export function hasRoom(tables: Tables, now: number, disk: string, host: string | undefined): boolean {
+  const able = liveOf(tables, now).filter(
+    (worker) => worker.disk === disk && takesRuns(worker) && (host === undefined || worker.host === host),
+  );
+  return able.some(({ id, slots }) => heldBy(tables, id) < slots);
 }
 
 function takesRuns({ diskUse }: Worker): boolean {

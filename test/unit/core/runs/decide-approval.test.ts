@@ -33,7 +33,7 @@ describe("a new run that needs approval", () => {
 });
 
 describe("an approval", () => {
-  test("an approval queues the run with its job", () => {
+  test("an approval queues the run for a worker", () => {
     const change = decide(WAITING, true);
 
     expect(change.progress).toMatchObject({
@@ -41,7 +41,7 @@ describe("an approval", () => {
       statusMessage: undefined,
       approval: { ...APPROVAL, approved: true, decidedBy: ADA },
     });
-    expect(change.jobs).toMatchObject([{ kind: "run" }]);
+    expect(change.isClaimable).toBe(true);
     expect(change.events.map(({ body }) => body)).toMatchObject([
       { kind: "approval.decided", approved: true, decidedBy: ADA },
       { kind: "run.state", from: "BLOCKED", to: "QUEUED", reason: "Approved by Ada." },
@@ -122,7 +122,7 @@ describe("a follow-up to a run that waits for approval", () => {
 
     decideFollowUp(edit, { message: "and this", authorId: ADA }, APPROVAL_TOOLS);
 
-    expect(edit.done()).toMatchObject({ progress: { state: "QUEUED" }, jobs: [{ kind: "run" }] });
+    expect(edit.done()).toMatchObject({ progress: { state: "QUEUED" }, isClaimable: true });
   });
 });
 

@@ -40,19 +40,16 @@ describe("a queue worker", () => {
     const fake = new FakeBoss();
     const ends: (() => void)[] = [];
     worker = new QueueWorker({
-      ...{ boss: fake.boss, kind: "run", queues: ["run/box", "run"], concurrency: 3 },
-      mayTake: async () => true,
+      ...{ boss: fake.boss, kind: "schedule", concurrency: 3 },
       ...{ log: SILENT_LOG, pollingMs: 60_000, heartbeatMs: 60_000, stopping: stopping.signal },
       handler: () => new Promise<void>((resolve) => ends.push(resolve)),
     });
-    await waitFor(() => fake.fetches.length === 2, { what: "the first fetches" });
+    await waitFor(() => fake.fetches.length === 1, { what: "the first fetch" });
 
-    fake.waiting["run/box"] = ["a"];
-    fake.waiting.run = ["b"];
+    fake.waiting.schedule = ["a", "b"];
     worker.wake();
     await waitFor(() => ends.length === 2, { what: "two jobs" });
-    fake.waiting["run/box"] = ["c"];
-    fake.waiting.run = ["d"];
+    fake.waiting.schedule = ["c", "d"];
     worker.wake();
     await waitFor(() => ends.length === 3, { what: "the third job" });
     worker.wake();
@@ -60,35 +57,11 @@ describe("a queue worker", () => {
 
     await waitFor(() => ends.length === 4, { what: "the job for which there is room again" });
     expect(fake.fetches.map(({ batchSize, queue }) => `${queue} ${batchSize}`)).toEqual([
-      ...["run/box 3", "run 3"],
-      ...["run/box 3", "run 2"],
-      "run/box 1",
-      ...["run/box 1", "run 1"],
+      ...["schedule 3", "schedule 3", "schedule 1", "schedule 1"],
     ]);
-    expect(fake.completed).toEqual(["run b"]);
+    expect(fake.completed).toEqual(["schedule b"]);
     for (const end of ends) {
       end();
     }
-  });
-
-  test("a queue worker fetches nothing while it may take no job", async () => {
-    const fake = new FakeBoss();
-    let mayTake = false;
-    let looks = 0;
-    worker = new QueueWorker({
-      ...{ boss: fake.boss, kind: "run", queues: ["run"], concurrency: 1 },
-      ...{ log: SILENT_LOG, pollingMs: 1, heartbeatMs: 60_000, stopping: stopping.signal },
-      mayTake: async () => {
-        looks += 1;
-        return mayTake;
-      },
-      handler: async () => undefined,
-    });
-    fake.waiting.run = ["a"];
-    await waitFor(() => looks > 2, { what: "some looks" });
-    expect(fake.fetches).toEqual([]);
-
-    mayTake = true;
-    await waitFor(() => fake.completed.length === 1, { what: "the job" });
   });
 });

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { RunId } from "../../../../../src/core/basics/ids.ts";
 import type { InboundMessage } from "../../../../../src/core/ports/thread-adapter.ts";
 import { anEnvironment } from "../../../../support/environment-builders.ts";
 import { quiet } from "../../../../support/manual-clock.ts";
@@ -45,8 +44,7 @@ async function startWithoutRuns(): Promise<void> {
 }
 
 async function startRuns(): Promise<void> {
-  const worker = harness.worker();
-  await harness.queue.work("run", 4, (key, stop) => worker.work(key as RunId, stop));
+  harness.startRuns();
   await quiet();
 }
 

@@ -179,7 +179,7 @@ describe("the end of the time", () => {
   test("a worker that stops gives the run up, and a follow-up has another attempt", async () => {
     const id = await start([refusedKey]);
 
-    await harness.queue.stop(0);
+    await harness.stopRuns(0);
     await quiet();
 
     expect(harness.agents.open).toBe(0);

@@ -156,9 +156,11 @@ describe("a stopping worker", () => {
   });
 
   test("a stopped worker takes no more runs", async () => {
-    const { id } = await harness.create();
+    const runs = harness.startRuns();
+    await runs.stop(0);
 
-    await expect(harness.worker().work(id, AbortSignal.abort())).rejects.toThrow("aborted");
+    const { id } = await harness.create();
+    await harness.clock.advance(5_000);
 
     expect(await harness.run(id)).toMatchObject({ state: "QUEUED", attempt: 0 });
   });
@@ -199,8 +201,7 @@ describe("a database that is unavailable for a while", () => {
     async (when) => {
       const { id } = await harness.create();
       const calm = await aCalmLog();
-      const worker = harness.worker();
-      await harness.queue.work("run", 1, (key, stop) => worker.work(key as RunId, stop));
+      harness.startRuns();
       // The faults begin after the claim.
       await quiet();
 

@@ -160,7 +160,7 @@ describe("a run that waits for an answer", () => {
   test("a worker that stops hands an answered run back with its answer", async () => {
     const { answered } = await anAnswerWithoutASlot();
 
-    const stopped = harness.queue.stop(MINUTE_MS);
+    const stopped = harness.stopRuns(MINUTE_MS);
     await harness.clock.advance(MINUTE_MS);
     await stopped;
 

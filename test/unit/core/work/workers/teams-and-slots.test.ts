@@ -54,7 +54,6 @@ describe("slots of several teams", () => {
     const inOrder = (what: string) => Array.from({ length: 12 }, (_, index) => `${what} ${index}`);
     expect(order.filter((prompt) => prompt.startsWith("a"))).toEqual(inOrder("a"));
     expect(order.filter((prompt) => prompt.startsWith("b"))).toEqual(inOrder("b"));
-    expect(harness.queue.list()).toEqual([]);
   });
 });
 
@@ -127,8 +126,7 @@ describe("the quota running_runs", () => {
     expect([...atWork.keys()]).toEqual([]);
 
     await harness.storage.quotas.replace(A, []);
-    await harness.clock.advance(16_000);
-    await harness.maintenance().round();
+    await harness.clock.advance(1_000);
     await quiet();
 
     expect([...atWork.keys()].toSorted()).toEqual(["a 0", "a 1", "a 2"]);

@@ -75,42 +75,6 @@ describe("a worker", () => {
   });
 });
 
-test("the job of a run requests the same workers as the run, also when it is created again", async () => {
-  const harness = new CoreHarness();
-  const { id } = await harness.create({ config: { worker_host: "build-box" } });
-  const sent = harness.queue.list();
-  await harness.clock.advance(16_000);
-  const maintenance = (host?: string) => {
-    const { clock, queue, storage } = harness;
-    const blobs = createInMemoryBlobStore(clock);
-    const deletedRuns = { prune: async () => 0 };
-    const parts = {
-      storage,
-      queue,
-      blobs,
-      adapters: new Map(),
-      eventBodyMs: 1,
-      deletedRuns,
-      checkpoints: { prune: async () => 0 },
-      joins: { prune: async () => 0 },
-      history: { prune: async () => 0 },
-      clock,
-      log: SILENT_LOG,
-      runWorker: harness.worker(),
-    };
-    return new Maintenance({ ...parts, ...(host && { host }) });
-  };
-  const ensured: unknown[] = [];
-  harness.queue.ensure = async (job) => void ensured.push(job);
-
-  await maintenance().round();
-  expect(ensured).toEqual([]);
-  await maintenance("build-box").round();
-
-  expect(sent).toEqual([{ kind: "run", key: id, host: "build-box" }]);
-  expect(ensured).toEqual(sent);
-});
-
 describe("capacity", () => {
   const clock = new ManualClock();
   let reads: number;

@@ -172,7 +172,7 @@ function frozen(): CoreHarness["storage"] {
     isFrozen ? new Promise(() => undefined) : leases.renew(...given);
   return {
     ...harness.storage,
-    leases: { ...leases, renew, listExpiring: leases.listExpiring, listIdle: leases.listIdle },
+    leases: { ...leases, renew, listExpiring: leases.listExpiring },
   };
 }
 

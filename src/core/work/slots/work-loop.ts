@@ -1,0 +1,104 @@
+import type { Clock } from "../../basics/clock.ts";
+import type { Slot } from "../../ports/queue.ts";
+import { Slots } from "./slots.ts";
+
+/** Work that has a slot. It never rejects. */
+export type Task = (slot: Slot) => Promise<void>;
+
+export interface WorkLoopDeps {
+  /** How many tasks have a slot at a time. */
+  readonly concurrency: number;
+  /** Starts at most `max` tasks: those that wait. */
+  readonly begin: (max: number, start: (task: Task) => void) => Promise<void>;
+  /** Asked before each look for tasks. While it says no, none is begun. */
+  readonly mayBegin: () => Promise<boolean>;
+  readonly pollingMs: number;
+  readonly stopping: AbortSignal;
+  readonly clock: Pick<Clock, "after">;
+  /** Called when tasks could not be read. */
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Begins waiting tasks while this process has free slots. Its life:
+ *
+ * 1. It begins as many tasks as there are free slots. A task may release its slot while it waits, and ask for one again.
+ * 2. Without new tasks it rests until it is woken by a message, by a free slot, or by the poll, which finds lost messages.
+ * 3. When the process stops, it begins no more, and `ended` resolves once the last task has ended.
+ */
+export class WorkLoop {
+  readonly #deps: WorkLoopDeps;
+  readonly #active = new Set<Promise<void>>();
+  readonly #ended: Promise<void>;
+  readonly #slots: Slots;
+  #isWoken = false;
+  #wake: () => void = () => undefined;
+
+  constructor(deps: WorkLoopDeps) {
+    this.#deps = deps;
+    this.#slots = new Slots(deps.concurrency, () => this.wake());
+    this.#ended = this.#run();
+  }
+
+  /** Resolves when the loop has stopped and its last task has ended. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  /** Call it when there may be a new task, and when the process stops. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#wake();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#deps.stopping.aborted) {
+      this.#isWoken = false;
+      await this.#look();
+      if (!this.#isWoken) {
+        await this.#rest();
+      }
+    }
+    await Promise.all(this.#active);
+  }
+
+  /** The slots are taken before the look, because a task may ask for its slot again meanwhile. */
+  async #look(): Promise<void> {
+    const { begin, mayBegin, onError } = this.#deps;
+    let unused = 0;
+    try {
+      if (!(await mayBegin()) || this.#slots.free <= 0) {
+        return;
+      }
+      unused = this.#slots.free;
+      this.#slots.take(unused);
+      await begin(unused, (task) => {
+        unused -= 1;
+        this.#start(task);
+      });
+    } catch (error) {
+      onError(error);
+    } finally {
+      this.#slots.returnUnused(unused);
+    }
+  }
+
+  #start(task: Task): void {
+    const slot = this.#slots.slotOfJob();
+    const performed = task(slot).finally(() => {
+      this.#active.delete(performed);
+      slot.end();
+    });
+    this.#active.add(performed);
+  }
+
+  #rest(): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = this.#deps.clock.after(this.#deps.pollingMs, resolve);
+      this.#wake = () => {
+        stop();
+        resolve();
+      };
+    });
+  }
+}
