@@ -48,6 +48,7 @@ const UNMOVED: Readonly<Record<string, string>> = {
       "teams.quotas",
       "webhook_endpoints.secrets",
       "workers.disk_use",
+      "workers.starts",
     ].map((name) => [name, "It names no principal."]),
   ),
 };
