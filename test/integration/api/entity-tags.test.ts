@@ -10,9 +10,11 @@ const UNTAGGED_EDITS: Readonly<Record<string, string>> = {
   "DELETE /agent/installations/guides/:adapter/settings": "removes all stored settings",
   "DELETE /agent/principals/:uid/keys": "ends a collection",
   "DELETE /agent/principals/:uid/sign-ins": "ends a collection",
+  "DELETE /agent/runs/:runId/draft-comments/:draftId": "a note that only its author sees and changes",
   "DELETE /agent/runs/:runId/share-links/:linkId": "a link is created and deleted, never changed",
   "DELETE /agent/sign-ins/:signInId": "a sign-in is ended, never changed",
   "PUT /agent/installations/guides/:adapter/app": "the app is kept by the platform",
+  "PUT /agent/runs/:runId/draft-comments/:draftId": "a note that only its author sees and changes",
   "PUT /agent/teams/:uid/quotas": "names each limit that it changes",
 };
 const UNTAGGED_READS: Readonly<Record<string, string>> = {
