@@ -61,6 +61,7 @@ export class PostgresPubSub implements PubSub {
   #client: pg.Client | undefined;
   /** The process id of our server session, by which our own notifications are recognised. */
   #backend: number | undefined;
+  #isListening = false;
   #isFlushing = false;
   #reconnectTimer: NodeJS.Timeout | undefined;
   #checkTimer: NodeJS.Timeout | undefined;
@@ -70,6 +71,10 @@ export class PostgresPubSub implements PubSub {
 
   constructor(options: PostgresPubSubOptions) {
     this.#options = options;
+  }
+
+  get isListening(): boolean {
+    return this.#isListening;
   }
 
   async start(): Promise<void> {
@@ -138,6 +143,7 @@ export class PostgresPubSub implements PubSub {
       this.#backend = rows[0]?.pid;
       await client.query(`LISTEN ${CHANNEL}`);
       this.#failures = 0;
+      this.#isListening = true;
       this.#listeners.callAll();
     } catch (error) {
       this.#lost(client, error);
@@ -167,6 +173,7 @@ export class PostgresPubSub implements PubSub {
     // end() waits for a server that may be silent. The time-outs close the socket.
     void client.end().catch(() => undefined);
     this.#client = undefined;
+    this.#isListening = false;
     const delay =
       Math.min(RECONNECT_MAX_MS, RECONNECT_MIN_MS * 2 ** this.#failures) * (0.5 + Math.random() / 2);
     this.#failures += 1;

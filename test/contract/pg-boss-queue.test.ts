@@ -1,9 +1,10 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import pg from "pg";
 import { PgBoss } from "pg-boss";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { JOB_KINDS } from "../../src/core/ports/queue.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { JOB_KINDS, type JobHandler } from "../../src/core/ports/queue.ts";
 import { insertJobs } from "../../src/storage/insert-jobs.ts";
 import { PgBossQueue } from "../../src/storage/queue/pg-boss-queue.ts";
 import { JOB_INSERT } from "../../src/storage/queue/queue-settings.ts";
@@ -22,6 +23,9 @@ const STORED = {
     FROM pgboss.job ORDER BY singleton_key`,
   values: [],
 };
+
+/** More than one round of the library's upkeep. */
+const MEASURED_MS = 8_000;
 
 describe("the pg-boss queue, in addition to the contract,", () => {
   let harness: Awaited<ReturnType<typeof openPgBoss>>;
@@ -96,6 +100,53 @@ describe("the pg-boss queue, in addition to the contract,", () => {
     await next.stop(0);
 
     expect(await harness.database.rows({ text: settings, values: [] })).toEqual(before);
+  });
+
+  test("a job whose time comes starts then, also after a failure", async () => {
+    const work = new Work();
+    let isFirst = true;
+    const failOnce = async (...[key, signal]: Parameters<JobHandler>) => {
+      if (isFirst) {
+        isFirst = false;
+        throw new Error("Not yet.");
+      }
+      await work.handler(key, signal);
+    };
+    await harness.queue.work("schedule", 1, failOnce);
+
+    await harness.send({ kind: "schedule", key: "retried" });
+    await harness.until(() => work.done.length === 1, "the retried job");
+    for (const key of ["a", "b"]) {
+      const before = work.done.length;
+      await harness.send({ kind: "schedule", key, afterMs: 1_000 });
+      await harness.until(() => work.done.length > before, "the delayed job");
+    }
+
+    const late =
+      "SELECT max(extract(epoch FROM started_on - start_after))::float8 AS seconds FROM pgboss.job";
+    const [row] = await harness.database.rows<{ seconds: number }>({ text: late, values: [] });
+    expect(row?.seconds).toBeLessThan(2);
+  });
+
+  test("two idle processes send few statements", async () => {
+    const other = new PgBossQueue({
+      ...{ url: harness.url, maxConnections: 2, pubsub: new InMemoryPubSub(), log: SILENT_LOG },
+    });
+    await other.start();
+    for (const queue of [harness.queue, other]) {
+      for (const kind of JOB_KINDS) {
+        await queue.work(kind, 1, async () => undefined);
+      }
+    }
+
+    const sent = vi.spyOn(pg.Client.prototype, "query");
+    const begun = performance.now();
+    await waitFor(() => performance.now() - begun > MEASURED_MS, { what: "the end of the measurement" });
+    const perSecond = sent.mock.calls.length / (MEASURED_MS / 1_000);
+    sent.mockRestore();
+    await other.stop(0);
+
+    expect(perSecond).toBeLessThan(7);
   });
 
   test("the lag is the wait of the oldest job that is due", async () => {

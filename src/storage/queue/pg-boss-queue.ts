@@ -4,6 +4,7 @@ import type { Log } from "../../core/basics/log.ts";
 import { CHANNELS, type PubSub, type Unsubscribe } from "../../core/ports/pubsub.ts";
 import { JOB_KINDS, type Job, type JobHandler, type JobKind, type Queue } from "../../core/ports/queue.ts";
 import { JOB_COLUMNS } from "../store-deps.ts";
+import { JobAlarm } from "./job-alarm.ts";
 import { HEARTBEAT_SECONDS, JOB_INSERT, policyOf, SUPERVISE_SECONDS, settingsOf } from "./queue-settings.ts";
 import { QueueWorker } from "./queue-worker.ts";
 
@@ -12,12 +13,11 @@ export interface PgBossQueueOptions {
   readonly maxConnections: number;
   /** How long one statement may take. */
   readonly statementMs?: number;
-  readonly pubsub: PubSub;
+  /** `isListening`: messages of other processes arrive. */
+  readonly pubsub: PubSub & { readonly isListening: boolean };
   readonly log: Log;
 }
 
-/** A message wakes the workers. Polling finds jobs whose message was lost, and jobs whose time has come. */
-const POLLING_SECONDS = 1;
 const CONNECT_TIMEOUT_MS = 2_000;
 /** The library creates and upgrades its tables over the same connections, which takes longer than all its other work. */
 const STATEMENT_TIMEOUT_MS = 15_000;
@@ -27,7 +27,8 @@ export class PgBossQueue implements Queue {
   readonly #options: PgBossQueueOptions;
   readonly #stopping = new AbortController();
   readonly #unsubscribes: Unsubscribe[] = [];
-  readonly #workers: QueueWorker[] = [];
+  readonly #workers = new Map<JobKind, QueueWorker>();
+  #alarm: JobAlarm | undefined;
 
   constructor(options: PgBossQueueOptions) {
     this.#options = options;
@@ -38,7 +39,8 @@ export class PgBossQueue implements Queue {
       ...linkLimits(statementMs),
       application_name: "errand queue",
       schedule: false,
-      superviseIntervalSeconds: SUPERVISE_SECONDS,
+      // One process at a time does it (`JobAlarm`).
+      supervise: false,
       monitorIntervalSeconds: SUPERVISE_SECONDS,
     });
     this.#boss.on("error", (error) => log.warn("queue.error", { error: error.message }));
@@ -57,18 +59,31 @@ export class PgBossQueue implements Queue {
   }
 
   async work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void> {
+    const { log, pubsub } = this.#options;
+    const channel = CHANNELS.jobs(kind);
     const worker = new QueueWorker({
       boss: this.#boss,
       kind,
       concurrency,
       handler,
       stopping: this.#stopping.signal,
-      pollingMs: POLLING_SECONDS * 1_000,
+      onReturned: () => pubsub.publish([channel]),
       heartbeatMs: (HEARTBEAT_SECONDS * 1_000) / 2,
-      log: this.#options.log,
+      log,
     });
-    this.#workers.push(worker);
-    this.#unsubscribes.push(this.#options.pubsub.subscribe(CHANNELS.jobs(kind), () => worker.wake()));
+    this.#workers.set(kind, worker);
+    this.#alarm ??= new JobAlarm({
+      boss: this.#boss,
+      onDue: (due) => this.#workers.get(due)?.wake(),
+      isListening: () => pubsub.isListening,
+      log,
+    });
+    const alarm = this.#alarm;
+    const wake = () => {
+      worker.wake();
+      alarm.soon();
+    };
+    this.#unsubscribes.push(pubsub.subscribe(channel, wake));
   }
 
   /** Takes no more jobs, fires the handlers' signals, and waits for them. Jobs can still be stored. */
@@ -77,15 +92,17 @@ export class PgBossQueue implements Queue {
       unsubscribe();
     }
     this.#stopping.abort();
-    for (const worker of this.#workers) {
+    const workers = [...this.#workers.values()];
+    for (const worker of workers) {
       worker.wake();
     }
-    await withTimeout(Promise.all(this.#workers.map(({ ended }) => ended)), graceMs);
+    const ended = [this.#alarm?.stop(), ...workers.map((worker) => worker.ended)];
+    await withTimeout(Promise.all(ended), graceMs);
   }
 
   async stop(graceMs: number): Promise<void> {
     await this.drain(graceMs);
-    await Promise.all(this.#workers.map((worker) => worker.abandon()));
+    await Promise.all(Array.from(this.#workers.values(), (worker) => worker.abandon()));
     await this.#boss.stop({ graceful: false });
   }
 

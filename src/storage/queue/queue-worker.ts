@@ -8,7 +8,6 @@ export interface QueueWorkerDeps extends ActiveJobDeps {
   readonly boss: ActiveJobDeps["boss"] & Pick<PgBoss, "fetch">;
   /** How many jobs are handled at a time. */
   readonly concurrency: number;
-  readonly pollingMs: number;
 }
 
 /**
@@ -21,10 +20,10 @@ export class QueueWorker {
   readonly #loop: WorkLoop;
 
   constructor(deps: QueueWorkerDeps) {
-    const { concurrency, kind, log, pollingMs, stopping } = deps;
+    const { concurrency, kind, log, stopping } = deps;
     this.#deps = deps;
     this.#loop = new WorkLoop({
-      ...{ concurrency, pollingMs, stopping, clock: PROCESS_TIMER },
+      ...{ concurrency, stopping, clock: PROCESS_TIMER },
       begin: (max, start) => this.#begin(max, start),
       mayBegin: async () => true,
       onError: (error) => log.warn("queue.error", { kind, error: String(error) }),
@@ -61,6 +60,8 @@ export interface ActiveJobDeps {
   readonly kind: JobKind;
   readonly handler: JobHandler;
   readonly stopping: AbortSignal;
+  /** Called when another process may have to take the job, or the next one of its key. */
+  readonly onReturned: () => void;
   readonly heartbeatMs: number;
   readonly log: Log;
 }
@@ -129,7 +130,7 @@ export class ActiveJob {
    * is handed out again.
    */
   async #end(error: Error | undefined): Promise<void> {
-    const { boss, kind, log, stopping } = this.#deps;
+    const { boss, kind, log, onReturned, stopping } = this.#deps;
     if (this.#isEnded) {
       return;
     }
@@ -142,6 +143,9 @@ export class ActiveJob {
       }
     } catch (cause) {
       log.warn("queue.error", { kind, error: String(cause) });
+    }
+    if (error !== undefined || stopping.aborted) {
+      onReturned();
     }
     if (error !== undefined && !stopping.aborted) {
       log.warn("job.failed", { kind, key: this.#job.data.key, error: error.message });

@@ -3,6 +3,7 @@ import { Listeners } from "../../../src/storage/postgres-pubsub.ts";
 
 /** Publish and subscribe within one process. */
 export class InMemoryPubSub implements PubSub {
+  readonly isListening = true;
   readonly #listeners = new Listeners();
   readonly #waiting = new Set<string>();
 

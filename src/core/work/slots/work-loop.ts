@@ -12,7 +12,8 @@ export interface WorkLoopDeps {
   readonly begin: (max: number, start: (task: Task) => void) => Promise<void>;
   /** Asked before each look for tasks. While it says no, none is begun. */
   readonly mayBegin: () => Promise<boolean>;
-  readonly pollingMs: number;
+  /** Undefined: its owner wakes the loop whenever a task may wait. */
+  readonly pollingMs?: number;
   readonly stopping: AbortSignal;
   readonly clock: Pick<Clock, "after">;
   /** Called when tasks could not be read. */
@@ -93,8 +94,9 @@ export class WorkLoop {
   }
 
   #rest(): Promise<void> {
+    const { clock, pollingMs } = this.#deps;
     return new Promise((resolve) => {
-      const stop = this.#deps.clock.after(this.#deps.pollingMs, resolve);
+      const stop = pollingMs === undefined ? () => undefined : clock.after(pollingMs, resolve);
       this.#wake = () => {
         stop();
         resolve();

@@ -21,7 +21,15 @@ test.each(JOB_KINDS)("a handler whose job moved to another worker (%s) is aborte
     return done;
   };
   const stopping = new AbortController().signal;
-  const deps = { boss, kind, handler, stopping, heartbeatMs: 1, log: SILENT_LOG };
+  const deps = {
+    boss,
+    kind,
+    handler,
+    stopping,
+    heartbeatMs: 1,
+    onReturned: () => undefined,
+    log: SILENT_LOG,
+  };
   const fetched = { id: "1", name: kind, retryCount: 0, data: { key: "a" }, expireInSeconds: 60 };
   const job = new ActiveJob(deps, fetched);
 

@@ -41,7 +41,7 @@ describe("a queue worker", () => {
     const ends: (() => void)[] = [];
     worker = new QueueWorker({
       ...{ boss: fake.boss, kind: "schedule", concurrency: 3 },
-      ...{ log: SILENT_LOG, pollingMs: 60_000, heartbeatMs: 60_000, stopping: stopping.signal },
+      ...{ log: SILENT_LOG, heartbeatMs: 60_000, onReturned: () => undefined, stopping: stopping.signal },
       handler: () => new Promise<void>((resolve) => ends.push(resolve)),
     });
     await waitFor(() => fake.fetches.length === 1, { what: "the first fetch" });
