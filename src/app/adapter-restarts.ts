@@ -4,7 +4,8 @@ import { sleep } from "../core/basics/clock.ts";
 import { CHANNELS, type PubSub } from "../core/ports/pubsub.ts";
 import { createSecretBox } from "../secrets/secret-box.ts";
 import { openSettings, readStoredSettings } from "../storage/adapter-settings.ts";
-import { type Bootstrap, fromSecretKeys } from "./compose.ts";
+import type { Bootstrap } from "./compose.ts";
+import { fromSecretKeys } from "./compose-stores.ts";
 import { plainLog } from "./logger.ts";
 import { systemClock } from "./system.ts";
 

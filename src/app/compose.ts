@@ -1,18 +1,13 @@
 import { pullRequestsWithToken, type RunningAdapter } from "../adapters/registry.ts";
 import type { ApiDeps } from "../api/api-deps.ts";
-import { createKeyHasher, type KeyHasher, newToken } from "../api/auth/api-keys.ts";
+import { newToken } from "../api/auth/api-keys.ts";
 import { PrincipalCache } from "../api/auth/principal-cache.ts";
 import type { Config } from "../config/config.ts";
-import { secretsIn } from "../config/secret-values.ts";
-import type { SecretBox } from "../core/basics/crypto.ts";
 import { defined } from "../core/basics/defined.ts";
 import type { Log } from "../core/basics/log.ts";
-import type { BlobStore } from "../core/ports/blob-store.ts";
 import type { PullRequests } from "../core/ports/pull-requests.ts";
 import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
 import type { SkillLibrary } from "../core/ports/skill-library.ts";
-import type { AdapterSettings } from "../core/ports/stores/adapter-settings.ts";
-import type { AppInstallations } from "../core/ports/stores/app-installations.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
 import type { ThreadAdapter } from "../core/ports/thread-adapter.ts";
 import type { WebhookClient } from "../core/ports/webhook-client.ts";
@@ -49,23 +44,14 @@ import { Destinations } from "../outgoing/destinations.ts";
 import { createWebhookClient } from "../outgoing/http-webhook-client.ts";
 import { oidcProvider } from "../outgoing/sign-in/oidc.ts";
 import type { KnownSecrets } from "../secrets/redaction.ts";
-import { createSecretBox } from "../secrets/secret-box.ts";
 import { deriveKey } from "../secrets/secret-files.ts";
 import type { ServerProof } from "../secrets/server-proof.ts";
-import { PrismaAdapterSettings } from "../storage/adapter-settings.ts";
-import { PrismaAppInstallations } from "../storage/app-installations.ts";
-import { createPrismaBlobStore } from "../storage/blob-store.ts";
-import { Database } from "../storage/database.ts";
-import { PostgresPubSub } from "../storage/postgres-pubsub.ts";
-import { createPrismaStorage } from "../storage/prisma-storage.ts";
-import { PgBossQueue } from "../storage/queue/pg-boss-queue.ts";
-import { JOB_INSERT } from "../storage/queue/queue-settings.ts";
 import { measureStoredBytes } from "../storage/stored-bytes.ts";
-import { diskIdOf } from "../workspace/disk.ts";
 import { AdapterConnection } from "./adapter-connection.ts";
 import { appCreatorsOf, appManagersOf, createAdapters, guidesOf } from "./compose-adapters.ts";
 import { type AgentDeps, composeAgents } from "./compose-agents.ts";
 import { composeDoctor } from "./compose-doctor.ts";
+import { composeStores, type Stores } from "./compose-stores.ts";
 import { nextDue } from "./cron.ts";
 import { type Logger, plainLog } from "./logger.ts";
 import { sha256, systemClock } from "./system.ts";
@@ -84,23 +70,7 @@ export interface Bootstrap {
 }
 
 /** The long-lived objects of the application, and the services that use them. */
-export interface AppDeps {
-  readonly database: Database;
-  /** Separate connections for blobs, which are large, so that short statements do not wait for them. */
-  readonly blobDatabase: Database;
-  /** Separate connections for reports, which read many rows, so that short statements do not wait for them. */
-  readonly reportDatabase: Database;
-  readonly blobs: BlobStore;
-  readonly pubsub: PostgresPubSub;
-  readonly queue: PgBossQueue;
-  /** The id of this worker's data directory. */
-  readonly disk?: string;
-  readonly storage: Storage;
-  readonly adapterSettings: AdapterSettings;
-  readonly appInstallations: AppInstallations;
-  readonly hashKey: KeyHasher;
-  readonly formerHashers: readonly KeyHasher[];
-  readonly secrets: SecretBox;
+export interface AppDeps extends Stores {
   readonly webhookClient: WebhookClient;
   readonly adapters: ReadonlyMap<string, RunningAdapter>;
   readonly threadAdapters: ReadonlyMap<string, ThreadAdapter>;
@@ -123,16 +93,6 @@ export interface AppDeps {
   readonly skills: SkillCatalogue;
 }
 
-/** For the queue's own supervision and its jobs. */
-const QUEUE_CONNECTIONS = 4;
-const BLOB_LINK = { maxConnections: 2, statementMs: 60_000 } as const;
-/** A report of a year over millions of runs takes seconds. */
-const REPORT_LINK = { maxConnections: 2, statementMs: 30_000 } as const;
-const PUBSUB_CONNECTIONS = 1;
-/** The connections that a process opens in addition to `ERRAND_DATABASE_CONNECTIONS`. */
-export const CONNECTIONS_BESIDES =
-  QUEUE_CONNECTIONS + BLOB_LINK.maxConnections + REPORT_LINK.maxConnections + PUBSUB_CONNECTIONS;
-
 /** Creates all objects of the application, together with the `compose-*.ts` files. Nothing is started here. */
 export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
   const stores = await composeStores(bootstrap);
@@ -146,56 +106,6 @@ export async function compose(bootstrap: Bootstrap): Promise<AppDeps> {
     views: threads.personViews,
   });
   return { ...stores, ...requests, ...threads, adapters };
-}
-
-type Stores = Pick<
-  AppDeps,
-  | "adapterSettings"
-  | "appInstallations"
-  | "blobDatabase"
-  | "blobs"
-  | "database"
-  | "disk"
-  | "pubsub"
-  | "queue"
-  | "reportDatabase"
-  | "storage"
-> &
-  Pick<AppDeps, "formerHashers" | "hashKey" | "secrets">;
-
-/** What keeps everything, and the keys to it. */
-async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
-  const { config, databaseUrl: url, logger } = bootstrap;
-  const { databaseConnections: maxConnections, poolerUrl } = config;
-  const log = plainLog(logger);
-  const clock = systemClock;
-  const isPooled = poolerUrl !== undefined;
-  const database = new Database({ url: poolerUrl ?? url, isPooled, maxConnections, log });
-  const blobDatabase = new Database({ url, ...BLOB_LINK, log });
-  const reportDatabase = new Database({ url, ...REPORT_LINK, log });
-  const pubsub = new PostgresPubSub({ url, log });
-  const disk = await diskOf(config);
-  const link = { url, maxConnections: QUEUE_CONNECTIONS, pubsub, log };
-  const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
-  const secrets = createSecretBox(fromSecretKeys(bootstrap, "sealing", (key) => key));
-  return {
-    adapterSettings: new PrismaAdapterSettings({
-      ...{ database, pubsub, clock, secrets },
-      learn: (values) => bootstrap.knownSecrets.learn(secretsIn(values)),
-    }),
-    appInstallations: new PrismaAppInstallations({ database, pubsub, clock, jobInsert: JOB_INSERT }),
-    database,
-    blobDatabase,
-    blobs: createPrismaBlobStore(blobDatabase, clock),
-    pubsub,
-    queue: new PgBossQueue(link),
-    ...disk,
-    reportDatabase,
-    storage: createPrismaStorage({ database, reportDatabase, pubsub, clock, jobInsert: JOB_INSERT }),
-    secrets,
-    hashKey,
-    formerHashers,
-  };
 }
 
 /** What turns a request into a run: agents, repositories, skills, rules. */
@@ -344,10 +254,6 @@ export function hostOf({ role, workerHost }: Config): { readonly host?: string }
 }
 
 /** A process of role `api` has no files of runs. */
-async function diskOf({ dataDir, role }: Config): Promise<{ readonly disk?: string }> {
-  return role === "api" ? {} : { disk: await diskIdOf(dataDir) };
-}
-
 /** The given function of each adapter that has it, by the adapter's name. */
 function openersOf<Kind extends "openRepository" | "openPullRequests">(
   adapters: ReadonlyMap<string, RunningAdapter>,
@@ -396,14 +302,4 @@ function composeSkills(
     finder: new SkillFinder({ library, environments }),
     catalogue: new SkillCatalogue({ library, environments, history, log }),
   };
-}
-
-/** One value for each secret key, the current key first. */
-export function fromSecretKeys<T>(
-  { config: { oldSecretKeys }, secretKey }: Pick<Bootstrap, "config" | "secretKey">,
-  purpose: string,
-  make: (key: string) => T,
-): readonly [T, ...T[]] {
-  const makeFrom = (key: string): T => make(deriveKey(key, purpose));
-  return [makeFrom(secretKey), ...oldSecretKeys.map(makeFrom)];
 }

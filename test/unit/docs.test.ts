@@ -3,7 +3,7 @@ import { access, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { configurationDocs } from "../../scripts/configuration-docs.ts";
-import { CONNECTIONS_BESIDES } from "../../src/app/compose.ts";
+import { CONNECTIONS_BESIDES } from "../../src/app/compose-stores.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { VariableDoc } from "../../src/config/variable-doc.ts";
 import { variableDocs } from "../../src/config/variable-docs.ts";

@@ -9,7 +9,7 @@ import { type FaultHarness, withFaultHarness } from "./fault-harness.ts";
 const skipped = reasonToSkipPgBouncer();
 const SCALE = join(import.meta.dirname, "../../../docs/operations/scale.md");
 const RUNS = 10;
-const READS = 100;
+const READS = 30;
 
 async function withPooler<T>(options: PgBouncerOptions, work: (url: string) => Promise<T>): Promise<T> {
   const pooler = await startPgBouncer(options);
@@ -67,14 +67,21 @@ describe.skipIf(skipped !== undefined)(`a pooler${skipped === undefined ? "" : `
           harness.start({ ...env, ERRAND_ROLE: "worker" }),
         ]);
 
-        await Promise.all(Array.from({ length: RUNS }, () => harness.createRun(api, "say hello")));
-        const reads = Array.from({ length: READS }, () => api.api.call("GET", "/agent/runs?q=helo"));
-        const answers = await Promise.all(reads);
+        const inTurn = async <T>(times: number, send: () => Promise<T>): Promise<T[]> => {
+          const answers: T[] = [];
+          for (let sent = 0; sent < times; sent += 1) {
+            answers.push(await send());
+          }
+          return answers;
+        };
+        const [, answers] = await Promise.all([
+          inTurn(RUNS, () => harness.createRun(api, "say hello")),
+          inTurn(READS, () => api.api.call("GET", "/agent/runs?q=helo")),
+        ]);
 
         expect(answers.map(({ status }) => status)).toEqual(Array(READS).fill(200));
-        expect(answers.map(({ body }) => body)).toEqual(
-          Array(READS).fill(expect.objectContaining({ runs: expect.arrayContaining([expect.anything()]) })),
-        );
+        const found = (await api.api.call("GET", "/agent/runs?q=helo")).body as { runs: unknown[] };
+        expect(found.runs).toHaveLength(RUNS);
         const done = "SELECT 1 WHERE (SELECT count(*) FROM runs WHERE state = 'SUCCEEDED') = $1";
         await harness.waitForRow(done, RUNS);
         await harness.check();
