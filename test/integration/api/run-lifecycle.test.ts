@@ -180,6 +180,8 @@ describe("a deleted run", () => {
     const headers = { "idempotency-key": randomUUID() };
     await at(`/runs/${id}/followups`, { body: { message: "And more." }, headers });
     await at(`/runs/${id}/share-links`, { body: {} });
+    const comment = { path: "a.ts", side: "right", line: 1, hunk: "+a", body: "Why?" };
+    await at(`/runs/${id}/draft-comments/${randomUUID()}`, { method: "PUT", body: comment });
     const event = anInboxEvent();
     await harness.storage.inbox.put(event);
     await harness.storage.inbox.complete({
