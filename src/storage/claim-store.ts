@@ -23,6 +23,20 @@ const RELEASE = `
 const AT_QUOTA = `
   SELECT id::text FROM teams WHERE quotas IS NOT NULL AND ${RUNNING} >= ${RUNNING_MAX}`;
 
+const WAITING = `
+  SELECT host, count(*)::int AS count FROM (
+    SELECT host FROM run_queue
+    WHERE (start_after IS NULL OR start_after <= clock_timestamp())
+      AND team_id <> ALL (ARRAY(SELECT id FROM teams WHERE quotas IS NOT NULL AND ${RUNNING} >= ${RUNNING_MAX}))
+    LIMIT 1000) AS waiting
+  GROUP BY host`;
+const POSITION = `
+  SELECT (
+    SELECT 1 + count(*) FROM run_queue
+    WHERE (team_id, principal_id, host) = (own.team_id, own.principal_id, own.host)
+      AND (class, queued_at, run_id) < (own.class, own.queued_at, own.run_id))::int AS position
+  FROM run_queue AS own WHERE run_id = $1::uuid`;
+
 interface NextRow {
   readonly id: RunId;
   readonly runningMax: number | null;
@@ -49,6 +63,16 @@ export class PrismaClaimStore implements ClaimStore {
   async listTeamsAtQuota(): Promise<readonly TeamId[]> {
     const rows = await this.#database.rows<{ id: TeamId }>({ text: AT_QUOTA, values: [] });
     return rows.map(({ id }) => id);
+  }
+
+  async countWaiting(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#database.rows<{ host: string; count: number }>({ text: WAITING, values: [] });
+    return new Map(rows.map(({ count, host }) => [host, count]));
+  }
+
+  async positionOf(runId: RunId): Promise<number | undefined> {
+    const [row] = await this.#database.rows<{ position: number }>({ text: POSITION, values: [runId] });
+    return row?.position;
   }
 }
 

@@ -7,7 +7,7 @@ import type { ListedRun, Run } from "../../core/model/runs/run.ts";
 import { type Deciders, waitsForDecision } from "../../core/requests/deciders.ts";
 import { findResult } from "../../core/requests/run-result.ts";
 import { findSubmittedPrompt } from "../../core/requests/submitted-prompt.ts";
-import { waitingFor } from "../../core/upkeep/waiting-for.ts";
+import { type WaitingFor, waitingFor, withPlace } from "../../core/upkeep/waiting-for.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { signInMethodOf, viewerOf } from "../auth/authentication.ts";
 import { sourceOf } from "../http/request-source.ts";
@@ -51,7 +51,20 @@ export async function runItem(deps: RunItemDeps, run: Run, reader: Reader): Prom
   ]);
   const context = contextOf(run);
   const deciders = await decidersHere(deps, run, reader, context.deciders);
-  return runItemOf(run, { ...context, deciders, result, submittedPrompt });
+  const waitingFor = await withPosition(deps, run, context.waitingFor);
+  return runItemOf(run, { ...context, deciders, result, submittedPrompt, waitingFor });
+}
+
+async function withPosition(
+  { storage }: RunItemDeps,
+  { id, lease, state }: Run,
+  waiting: WaitingFor | undefined,
+): Promise<WaitingFor | undefined> {
+  if (waiting === undefined || state !== "QUEUED" || lease !== undefined) {
+    return waiting;
+  }
+  const position = await storage.claims.positionOf(id);
+  return position === undefined ? waiting : withPlace(waiting, position);
 }
 
 /** A person may approve here what that person may approve in a thread of the run. The platform is asked about one run only. */

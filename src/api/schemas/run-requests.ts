@@ -173,7 +173,8 @@ export const RunAgentResponse = z
       .boolean()
       .optional()
       .describe(
-        "Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.",
+        "Whether all workers that can execute the run are busy, more runs wait than slots are free, or no worker exists, or " +
+          "the quota `running_runs` of the team leaves no room.",
       ),
     waiting_for: RunWaitingFor.optional(),
     share_url: z

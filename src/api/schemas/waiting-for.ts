@@ -16,6 +16,12 @@ export const RunWaitingFor = z
       ),
     message: z.string().describe("A text for people."),
     since: Timestamp.describe("When the run got its present state."),
+    position: z
+      .int()
+      .optional()
+      .describe(
+        "The place among the queued runs of the same creator, counted from 1. Only of a queued run, and not in lists.",
+      ),
     may_decide: z
       .boolean()
       .optional()
@@ -28,7 +34,14 @@ export const RunWaitingFor = z
   .meta({
     id: "RunWaitingFor",
     description: "What the run waits for before it can start or continue.",
-    examples: [{ reason: "capacity", message: "All workers are busy.", since: "2026-03-01T09:00:00.000Z" }],
+    examples: [
+      {
+        reason: "capacity",
+        message: "All workers are busy.",
+        since: "2026-03-01T09:00:00.000Z",
+        position: 2,
+      },
+    ],
   });
 export type RunWaitingFor = z.output<typeof RunWaitingFor>;
 

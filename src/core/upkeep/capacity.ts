@@ -7,7 +7,7 @@ const KEPT_MS = 1_000;
 const WAIT_MS = 250;
 
 /**
- * Whether workers can take a run: some can, all are busy, all that are not busy lack disk space, none is connected, or its
+ * Whether workers can take a run: some can, all are busy or will be with the runs that wait already, all that are not busy lack disk space, none is connected, or its
  * team has no room in its quota `running_runs`.
  */
 export type Availability = "free" | "busy" | "crowded" | "absent" | "limited";
@@ -20,12 +20,13 @@ export type AvailabilityOf = (run: {
 interface Loads {
   readonly hosts: readonly HostLoad[];
   readonly teamsAtQuota: ReadonlySet<TeamId>;
+  readonly waiting: ReadonlyMap<string, number>;
 }
 
 /** Tells whether a run has to wait for a worker, at most a second late. */
 export class Capacity {
   readonly #workers: Pick<WorkerStore, "listLoads">;
-  readonly #claims: Pick<ClaimStore, "listTeamsAtQuota">;
+  readonly #claims: Pick<ClaimStore, "countWaiting" | "listTeamsAtQuota">;
   readonly #clock: Clock;
   #kept: { readonly loads: Promise<Loads | undefined>; readonly untilMs: number } | undefined;
 
@@ -35,7 +36,7 @@ export class Capacity {
     clock,
   }: {
     readonly workers: Pick<WorkerStore, "listLoads">;
-    readonly claims: Pick<ClaimStore, "listTeamsAtQuota">;
+    readonly claims: Pick<ClaimStore, "countWaiting" | "listTeamsAtQuota">;
     readonly clock: Clock;
   }) {
     this.#workers = workers;
@@ -47,7 +48,7 @@ export class Capacity {
   async look(): Promise<AvailabilityOf> {
     const loads = await this.#loads();
     return ({ config, teamId }) => {
-      const availability = loads && availabilityOf(loads.hosts, config.worker_host);
+      const availability = loads && availabilityOf(loads, config.worker_host);
       return availability !== "absent" && loads?.teamsAtQuota.has(teamId) ? "limited" : availability;
     };
   }
@@ -63,17 +64,26 @@ export class Capacity {
 
   async #read(): Promise<Loads | undefined> {
     try {
-      const [hosts, teams] = await Promise.all([this.#workers.listLoads(), this.#claims.listTeamsAtQuota()]);
-      return { hosts, teamsAtQuota: new Set(teams) };
+      const [hosts, teams, waiting] = await Promise.all([
+        this.#workers.listLoads(),
+        this.#claims.listTeamsAtQuota(),
+        this.#claims.countWaiting(),
+      ]);
+      return { hosts, teamsAtQuota: new Set(teams), waiting };
     } catch {
       return undefined;
     }
   }
 }
 
-/** Any worker takes a run that names no host. */
-function availabilityOf(loads: readonly HostLoad[], host: string | undefined): Availability {
-  const usable = loads.filter((load) => host === undefined || load.host === host);
+/**
+ * Any worker takes a run that names no host. One run may wait for each free slot: it is taken at once, and may be the run
+ * that is asked about.
+ */
+function availabilityOf({ hosts, waiting }: Loads, host: string | undefined): Availability {
+  const usable = hosts.filter((load) => host === undefined || load.host === host);
+  const names = new Set(["", ...usable.map((load) => load.host ?? "")]);
+  const waitingHere = [...names].reduce((sum, name) => sum + (waiting.get(name) ?? 0), 0);
   const [slots, taken] = [sumOf(usable, "slots"), sumOf(usable, "taken")];
   const crowded = sumOf(usable, "crowdedSlots");
   if (slots === 0) {
@@ -82,7 +92,10 @@ function availabilityOf(loads: readonly HostLoad[], host: string | undefined): A
   if (taken >= slots) {
     return "busy";
   }
-  return taken >= slots - crowded ? "crowded" : "free";
+  if (taken >= slots - crowded) {
+    return "crowded";
+  }
+  return taken + waitingHere > slots - crowded ? "busy" : "free";
 }
 
 function sumOf(loads: readonly HostLoad[], member: "slots" | "taken" | "crowdedSlots"): number {

@@ -19,6 +19,8 @@ export interface WaitingFor {
   readonly reason: WaitReason;
   readonly message: string;
   readonly since: Date;
+  /** The place among the waiting runs of its creator, counted from 1. */
+  readonly position?: number;
 }
 
 /** A run that was queued just now is taken at once, although the availability that is known may be a second old. */
@@ -41,6 +43,16 @@ export function waitingFor(
   return reason && { ...reason, since };
 }
 
+/** `position`: the place of the run among the waiting runs of its creator, counted from 1. */
+export function withPlace(waiting: WaitingFor, position: number): WaitingFor {
+  const before = position - 1;
+  const others =
+    before === 1
+      ? "Another queued run of the same creator comes first."
+      : `${before} other queued runs of the same creator come first.`;
+  return { ...waiting, message: before === 0 ? waiting.message : `${waiting.message} ${others}`, position };
+}
+
 /** The same for a run that was created just now. */
 export function newRunWaitsFor(
   run: ListedRun,
@@ -49,7 +61,7 @@ export function newRunWaitsFor(
   return waitingFor(run, availability, new Date(run.stateSince.getTime() + MOMENT_MS));
 }
 
-type Reason = Omit<WaitingFor, "since">;
+type Reason = Pick<WaitingFor, "message" | "reason">;
 
 function decisionOf({ approval, pause, permission, statusMessage }: ListedRun): Reason | undefined {
   if (pause !== undefined) {

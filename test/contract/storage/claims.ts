@@ -250,6 +250,44 @@ export function describeClaims(open: OpenStorage): void {
       expect(await claims.reserveNext(ANY)).toEqual({ id: waiting, runningMax: 2 });
     });
 
+    test("the runs that wait are counted by the worker that they ask for, without those of teams at their quota", async () => {
+      const [full, other] = [await aTeam(harness), await aTeam(harness)];
+      await limit(full, 1);
+      await aRunAtWork(full);
+      await waitingRuns(full, 2);
+      await waitingRuns(other, 3);
+      await aWaitingRun({ teamId: other, config: { worker_host: "big" } });
+
+      expect(await harness.storage.claims.countWaiting()).toEqual(
+        new Map([
+          ["", 3],
+          ["big", 1],
+        ]),
+      );
+    });
+
+    test("the place of a run is counted among the waiting runs of its creator that ask for the same worker", async () => {
+      const teamId = await aTeam(harness);
+      const { id: creatorId } = await aPerson(harness);
+      const [first, second] = [
+        await aWaitingRun({ creatorId, teamId }),
+        await aWaitingRun({ creatorId, teamId }),
+      ];
+      const elsewhere = await aWaitingRun({ creatorId, teamId, config: { worker_host: "big" } });
+      const others = await aWaitingRun({ teamId });
+      const urgent = await aWaitingRun({ creatorId, teamId, queueClass: QUEUE_CLASSES.person });
+      const { claims } = harness.storage;
+
+      const positions = await Promise.all(
+        [urgent, first, second, elsewhere, others].map((id) => claims.positionOf(id)),
+      );
+
+      expect(positions).toEqual([1, 2, 3, 1, 1]);
+      await change(first, "CANCELLED");
+      expect(await claims.positionOf(first)).toBeUndefined();
+      expect(await claims.positionOf(second)).toBe(2);
+    });
+
     test("reserved runs count for the quota", async () => {
       const teamId = await aTeam(harness);
       await limit(teamId, 2);

@@ -68,8 +68,27 @@ describe("what a run waits for", () => {
     };
     expect([created.body.waiting_for, item.waiting_for, runs[0].waiting_for]).toEqual([
       waitingFor,
+      { ...waitingFor, position: 1 },
       waitingFor,
-      waitingFor,
+    ]);
+  });
+
+  test("a queued run has its position among the queued runs of its creator", async () => {
+    const config = { worker_host: `box-${randomUUID()}` };
+    const [first, second] = [await createRun(harness, { config }), await createRun(harness, { config })];
+    const positions = async () => {
+      const items = await Promise.all([first, second].map(itemOf));
+      return items.map(({ waiting_for }) => [waiting_for?.position, waiting_for?.message.split(". ")[1]]);
+    };
+
+    expect(await positions()).toEqual([
+      [1, undefined],
+      [2, "Another queued run of the same creator comes first."],
+    ]);
+    await call(harness, `${RUNS}/${first}/cancel`, { method: "POST" });
+    expect(await positions()).toEqual([
+      [undefined, undefined],
+      [1, undefined],
     ]);
   });
 

@@ -965,6 +965,10 @@ class RunWaitingFor(Model):
     """
     When the run got its present state.
     """
+    position: int | None = None
+    """
+    The place among the queued runs of the same creator, counted from 1. Only of a queued run, and not in lists.
+    """
     may_decide: bool | None = None
     """
     Whether the policies let the caller answer or approve. Only if a person has to.
@@ -1333,7 +1337,7 @@ class RunAgentResponse(Model):
     state: RunState
     at_capacity: bool | None = None
     """
-    Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
+    Whether all workers that can execute the run are busy, more runs wait than slots are free, or no worker exists, or the quota `running_runs` of the team leaves no room.
     """
     waiting_for: RunWaitingFor | None = None
     share_url: str | None = None
@@ -4524,7 +4528,7 @@ class CreateRunsResult(Model):
     state: RunState | None = None
     at_capacity: bool | None = None
     """
-    Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
+    Whether all workers that can execute the run are busy, more runs wait than slots are free, or no worker exists, or the quota `running_runs` of the team leaves no room.
     """
     waiting_for: RunWaitingFor | None = None
     share_url: str | None = None

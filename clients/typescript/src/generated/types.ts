@@ -936,6 +936,10 @@ export type RunWaitingFor = {
      */
     since: string;
     /**
+     * The place among the queued runs of the same creator, counted from 1. Only of a queued run, and not in lists.
+     */
+    position?: number;
+    /**
      * Whether the policies let the caller answer or approve. Only if a person has to.
      */
     may_decide?: boolean;
@@ -1262,7 +1266,7 @@ export type RunAgentResponse = {
     task_id: string;
     state: RunState;
     /**
-     * Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
+     * Whether all workers that can execute the run are busy, more runs wait than slots are free, or no worker exists, or the quota `running_runs` of the team leaves no room.
      */
     at_capacity?: boolean;
     waiting_for?: RunWaitingFor;
@@ -4717,7 +4721,7 @@ export type CreateRunsResult = {
     task_id?: string;
     state?: RunState;
     /**
-     * Whether all workers that can execute the run are busy or none exists, or the quota `running_runs` of the team leaves no room.
+     * Whether all workers that can execute the run are busy, more runs wait than slots are free, or no worker exists, or the quota `running_runs` of the team leaves no room.
      */
     at_capacity?: boolean;
     waiting_for?: RunWaitingFor;

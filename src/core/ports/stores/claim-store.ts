@@ -20,6 +20,16 @@ export interface ClaimStore {
   release(runId: RunId, heldFor?: { readonly disk: string; readonly ms: number }): Promise<void>;
   /** The teams that have as many runs at work as their quota `running_runs` allows. */
   listTeamsAtQuota(): Promise<readonly TeamId[]>;
+  /**
+   * How many runs wait for a slot, by the name of the worker that they ask for (`""`: none). Runs of teams at their quota do
+   * not count. At most a thousand runs are counted.
+   */
+  countWaiting(): Promise<ReadonlyMap<string, number>>;
+  /**
+   * The place of a run among the waiting runs of its creator that ask for the same worker, counted from 1. Undefined: it does
+   * not wait.
+   */
+  positionOf(runId: RunId): Promise<number | undefined>;
 }
 
 /** The worker that claims. */

@@ -50,6 +50,43 @@ export class InMemoryClaimStore implements ClaimStore {
       ),
     );
   }
+
+  countWaiting(): Promise<ReadonlyMap<string, number>> {
+    return this.#database.transaction(({ tables, now }) => {
+      const counted = waitingRuns(tables).filter(
+        ({ startAfter, teamId }) =>
+          (startAfter?.getTime() ?? 0) <= now &&
+          runningOf(tables, teamId) < (runningMaxOf(tables, teamId) ?? Infinity),
+      );
+      const byHost = Map.groupBy(counted, ({ config }) => config.worker_host ?? "");
+      return new Map(Array.from(byHost, ([host, runs]) => [host, runs.length]));
+    });
+  }
+
+  positionOf(runId: RunId): Promise<number | undefined> {
+    return this.#database.read((tables) => {
+      const own = waitingRuns(tables).find(({ id }) => id === runId);
+      const beside = waitingRuns(tables).filter(
+        ({ config, creatorId }) =>
+          creatorId === own?.creatorId && config.worker_host === own.config.worker_host,
+      );
+      return own && beside.sort(byPlace).indexOf(own) + 1;
+    });
+  }
+}
+
+function waitingRuns(tables: Tables): Run[] {
+  return [...tables.runs.values()].map(({ run }) => run).filter(waits);
+}
+
+/** In the order in which one member's runs start. */
+function byPlace(a: Run, b: Run): number {
+  const { api } = QUEUE_CLASSES;
+  return (
+    (a.queueClass ?? api) - (b.queueClass ?? api) ||
+    a.stateSince.getTime() - b.stateSince.getTime() ||
+    (a.id < b.id ? -1 : 1)
+  );
 }
 
 /** What the trigger of `runs` does. */
@@ -63,7 +100,7 @@ export function queueRun({ queue }: Tables, now: number, before: Run | undefined
 }
 
 function nextOf(tables: Tables, now: number, claim: WantedClaim): Run | undefined {
-  const queued = [...tables.runs.values()].map(({ run }) => run).filter(waits);
+  const queued = waitingRuns(tables);
   const used = (teamId: TeamId) =>
     runningOf(tables, teamId) +
     queued.filter((run) => run.teamId === teamId && isReserved(tables, now, run)).length;

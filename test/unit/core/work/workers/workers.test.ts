@@ -80,9 +80,11 @@ describe("capacity", () => {
   let reads: number;
   let loads: readonly HostLoad[] | Error;
   let teamsAtQuota: readonly TeamId[];
+  let waiting: ReadonlyMap<string, number>;
   let capacity: Capacity;
   beforeEach(() => {
     teamsAtQuota = [];
+    waiting = new Map();
     reads = 0;
     loads = [{ slots: 2, taken: 1 }];
     const listLoads = async () => {
@@ -94,7 +96,7 @@ describe("capacity", () => {
     };
     capacity = new Capacity({
       workers: { listLoads },
-      claims: { listTeamsAtQuota: async () => teamsAtQuota },
+      claims: { countWaiting: async () => waiting, listTeamsAtQuota: async () => teamsAtQuota },
       clock,
     });
   });
@@ -126,6 +128,25 @@ describe("capacity", () => {
     "of workers with the load %j, those for the host %s are %s",
     async (currentLoads, host, availability) => {
       loads = currentLoads;
+
+      expect((await capacity.look())(aRun({ config: host === undefined ? {} : { worker_host: host } }))).toBe(
+        availability,
+      );
+    },
+  );
+
+  test.each<[Readonly<Record<string, number>>, string | undefined, Availability]>([
+    [{ "": 1 }, undefined, "free"],
+    [{ "": 120 }, undefined, "busy"],
+    [{ a: 120 }, undefined, "busy"],
+    [{ a: 120 }, "b", "free"],
+    [{ "": 120 }, "b", "busy"],
+    [{ elsewhere: 120 }, undefined, "free"],
+  ])(
+    "while %j runs wait, workers with free slots for the host %s are %s",
+    async (counts, host, availability) => {
+      loads = ["a", "b"].map((name) => ({ host: name, slots: 2, taken: 1 }));
+      waiting = new Map(Object.entries(counts));
 
       expect((await capacity.look())(aRun({ config: host === undefined ? {} : { worker_host: host } }))).toBe(
         availability,
