@@ -96,22 +96,30 @@ describe("workers", () => {
     expect(body.workers).toEqual([{ worker_host: host, connection_count: 2, disk_full_count: 0, ...times }]);
   });
 
-  test("the answer to a new run says whether all workers of the requested name are busy or absent", async () => {
+  test("the answer to a new run says whether workers of the requested name are absent, busy, or free for others first", async () => {
     const host = `box-${randomUUID()}`;
-    const worker = aWorker({ host, slots: 1 });
+    const worker = aWorker({ host, slots: 2 });
+    const cancel = (id: string) => call(harness, `/api/v1/agent/runs/${id}/cancel`, { method: "POST" });
     const capacityFor = async (worker_host?: string) => {
       harness.clock.aheadMs += 2_000;
       const body = { prompt: "x", ...(worker_host === undefined ? {} : { config: { worker_host } }) };
-      return (await call(harness, "/api/v1/agent/runs", { body })).body.at_capacity;
+      const { at_capacity, run_id } = (await call(harness, "/api/v1/agent/runs", { body })).body;
+      await cancel(run_id);
+      return at_capacity;
     };
+    const queueRun = () => createRun(harness, { config: { worker_host: host } });
 
     const absent = await capacityFor(host);
     await harness.storage.workers.beat(worker);
     const free = await capacityFor(host);
-    await holdRun(worker);
+    const queued = [await queueRun(), await queueRun(), await queueRun()];
+    const behind = await capacityFor(host);
+    await Promise.all(queued.map(cancel));
+    const freeAgain = await capacityFor(host);
+    await Promise.all([holdRun(worker), holdRun(worker)]);
     const busy = await capacityFor(host);
 
-    expect([absent, free, busy]).toEqual([true, false, true]);
+    expect([absent, free, behind, freeAgain, busy]).toEqual([true, false, true, false, true]);
     expect(await capacityFor()).toBe(false);
   });
 
