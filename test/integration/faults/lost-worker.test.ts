@@ -111,6 +111,11 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       const lost = await harness.start();
       const runId = await harness.createRun(lost, `${semaphore.step}\n${mark.step}`);
       await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%wait 1 in%'");
+      // On a busy machine a worker may lose a run already before its agent starts.
+      const { attempt } = await harness.waitForRow<{ attempt: number }>(
+        "SELECT attempt FROM runs WHERE id = $1",
+        runId,
+      );
       await harness.whileLocked(runId, async () => {
         await semaphore.open();
         await waitFor(async () => (await mark.count()) === 1, { what: "the agent to do its work" });
@@ -124,9 +129,8 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
 
       await other.api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
       const events = await other.api.events(runId);
-      expect(events.filter(({ kind }) => kind === "attempt.started").map(({ attempt }) => attempt)).toEqual([
-        1, 2,
-      ]);
+      const attempts = events.filter(({ kind }) => kind === "attempt.started");
+      expect(attempts.at(-1)?.attempt).toBe(attempt + 1);
       expect(events.filter(({ kind }) => kind === "turn.started").map(({ again }) => again)).toEqual([
         false,
         true,
