@@ -20,14 +20,12 @@ const RELEASE = `
   UPDATE run_queue SET reserved_until = NULL, disk = coalesce($2, disk),
     others_after = CASE WHEN $2::text IS NULL THEN others_after ELSE clock_timestamp() + $3::int * interval '1 millisecond' END
   WHERE run_id = $1::uuid`;
-const AT_QUOTA = `
-  SELECT id::text FROM teams WHERE quotas IS NOT NULL AND ${RUNNING} >= ${RUNNING_MAX}`;
-
+const AT_QUOTA = `SELECT id FROM teams WHERE quotas IS NOT NULL AND ${RUNNING} >= ${RUNNING_MAX}`;
 const WAITING = `
   SELECT host, count(*)::int AS count FROM (
     SELECT host FROM run_queue
     WHERE (start_after IS NULL OR start_after <= clock_timestamp())
-      AND team_id <> ALL (ARRAY(SELECT id FROM teams WHERE quotas IS NOT NULL AND ${RUNNING} >= ${RUNNING_MAX}))
+      AND team_id <> ALL (ARRAY(${AT_QUOTA}))
     LIMIT 1000) AS waiting
   GROUP BY host`;
 const POSITION = `

@@ -1,3 +1,4 @@
+import { fenced } from "../../core/basics/fenced.ts";
 import { type MarkdownPart, splitCode, visibleText, withoutHalfCharacter } from "./shown-text.ts";
 
 /** An invisible character that is put after the `@`, written so that it survives copying the source. */
@@ -75,13 +76,13 @@ export function exactCode(text: string, language: string, limit: number): string
   if (text.length > limit || withoutMarkers(visibleText(text)) !== text) {
     return undefined;
   }
-  const code = fenced(text, language).trimEnd();
+  const code = codeBlock(text, language).trimEnd();
   return code.length > limit ? undefined : code;
 }
 
 function additionOf(part: MarkdownPart, before: string): string {
   if (part.kind === "fence") {
-    return blankLineAfter(before) + fenced(part.content, part.language);
+    return blankLineAfter(before) + codeBlock(part.content, part.language);
   }
   if (part.kind === "span") {
     return codeSpan(part.content);
@@ -115,11 +116,8 @@ function cutText(text: string, room: number): string {
   return withoutHalfCharacter(head.replace(/&[#\w]{0,8}$/, ""));
 }
 
-function fenced(content: string, language: string): string {
-  const code = content.replace(/\n$/, "");
-  const longest = Math.max(2, ...Array.from(code.matchAll(/`+/g), ([ticks]) => ticks.length));
-  const marks = "`".repeat(longest + 1);
-  return `${marks}${safeLanguage(language)}\n${code}\n${marks}\n\n`;
+function codeBlock(content: string, language: string): string {
+  return `${fenced(content.replace(/\n$/, ""), safeLanguage(language))}\n\n`;
 }
 
 function safeLanguage(language: string): string {

@@ -119,16 +119,17 @@ export function followUpRoutes(deps: FollowUpDeps, idempotency: Idempotency): Fa
 function sendRoute(deps: FollowUpDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
   const limits = limitsOf(deps.limits);
   const sendTo = async (id: RunId, viewer: Viewer, body: RunFollowupRequest) => {
-    const comments = (body.comments ?? []).map(commentOf);
+    const input = inputOf(body, viewer);
+    const { comments = [], message } = input;
     requireComments(comments);
-    requireBytes("comments", messageWithComments(body.message, comments), limits.promptBytes);
+    requireBytes("comments", messageWithComments(message, comments), limits.promptBytes);
     const files = followUpFilesOf(body, limits);
     if (files.length > 0) {
       // A refused request must not leave files.
       await deps.runs.get({ id }, viewer);
     }
-    const input = { ...inputOf(body, viewer), files: await storeInputFiles(deps.blobs, files) };
-    return (extras: TransactionExtras) => deps.runs.followUps.send(id, viewer, input, extras);
+    const sent = { ...input, files: await storeInputFiles(deps.blobs, files) };
+    return (extras: TransactionExtras) => deps.runs.followUps.send(id, viewer, sent, extras);
   };
   return async (app) => {
     app.post("/agent/runs/:runId/followups", { schema: SEND, config: sending }, async (request, reply) => {

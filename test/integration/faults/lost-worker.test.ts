@@ -111,7 +111,7 @@ describe.concurrent("a worker that is lost", LIMIT, () => {
       const lost = await harness.start();
       const runId = await harness.createRun(lost, `${semaphore.step}\n${mark.step}`);
       await harness.waitForRow("SELECT 1 FROM run_events WHERE body::text LIKE '%wait 1 in%'");
-      // On a busy machine a worker may lose a run already before its agent starts.
+      // While many processes start at once, a worker may lose a run before its agent starts.
       const { attempt } = await harness.waitForRow<{ attempt: number }>(
         "SELECT attempt FROM runs WHERE id = $1",
         runId,

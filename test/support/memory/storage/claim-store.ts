@@ -82,11 +82,11 @@ function waitingRuns(tables: Tables): Run[] {
 /** In the order in which one member's runs start. */
 function byPlace(a: Run, b: Run): number {
   const { api } = QUEUE_CLASSES;
-  return (
-    (a.queueClass ?? api) - (b.queueClass ?? api) ||
-    a.stateSince.getTime() - b.stateSince.getTime() ||
-    (a.id < b.id ? -1 : 1)
-  );
+  return (a.queueClass ?? api) - (b.queueClass ?? api) || byTime(a, b);
+}
+
+function byTime(a: Run, b: Run): number {
+  return a.stateSince.getTime() - b.stateSince.getTime() || (a.id < b.id ? -1 : 1);
 }
 
 /** What the trigger of `runs` does. */
@@ -122,8 +122,7 @@ function nextOf(tables: Tables, now: number, claim: WantedClaim): Run | undefine
         classOf(a, now) - classOf(b, now) ||
         usedBy(a.creatorId) - usedBy(b.creatorId) ||
         claimedAt(memberKey(teamId, a.creatorId)) - claimedAt(memberKey(teamId, b.creatorId)) ||
-        a.stateSince.getTime() - b.stateSince.getTime() ||
-        (a.id < b.id ? -1 : 1),
+        byTime(a, b),
     );
     if (next !== undefined) {
       return next;
