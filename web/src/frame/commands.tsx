@@ -10,6 +10,8 @@ const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["G then M, N, R, A", "Mine, Needs you, Running, All"],
   ["J, K", "Next and previous entry"],
   ["Enter", "Open"],
+  ["X", "In the list: select a run, with Shift all up to it"],
+  ["A, E", "In the list: answer the run, stop the run or the selected ones"],
   ["Y, N", "Answer the question in view"],
   ["Q, F", "Next question, next failure"],
   ["O", "Open or close an entry"],

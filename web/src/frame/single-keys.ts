@@ -17,7 +17,7 @@ export function isTyping(event: KeyboardEvent): boolean {
     event.ctrlKey ||
     event.altKey ||
     target?.isContentEditable === true ||
-    /^(INPUT|TEXTAREA|SELECT)$/.test(target?.tagName ?? "") ||
+    target?.matches("input:not([type=checkbox]), textarea, select") === true ||
     target?.closest("[role=dialog],[role=listbox],[role=menu]") !== null
   );
 }

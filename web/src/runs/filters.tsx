@@ -1,139 +1,86 @@
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
-import { Button, ListBox, ListBoxItem, Popover, Select, SelectValue } from "react-aria-components";
+import { useEffect, useId, useState } from "react";
 import { Icon } from "../parts/icon.tsx";
-import { OFFERED_SOURCES, sourceOf } from "../parts/source.ts";
-import { STATES } from "../parts/state.tsx";
-import { environmentsQuery } from "../server/queries.ts";
+import { Filter } from "./filter.tsx";
+import { FILTERS, type FilterPlace } from "./filter-options.ts";
 import type { RunsSearch } from "./runs-search.ts";
 
-const SINCE = { day: "Last day", week: "Last week", month: "Last month" } as const;
+type Change = { readonly [Key in keyof RunsSearch]?: string | undefined };
 
 /** The search, and one button per filter. Both stand in the address. */
 export function Filters({ search }: { readonly search: RunsSearch }) {
   const navigate = useNavigate({ from: "/" });
-  const { data: environments } = useQuery(environmentsQuery);
-  const [text, setText] = useState(search.q ?? "");
-  useEffect(() => setText(search.q ?? ""), [search.q]);
-  const set = (
-    change: { readonly [Key in keyof RunsSearch]?: RunsSearch[Key] | undefined },
-    replace = false,
-  ) => {
+  const [isOpen, setOpen] = useState(false);
+  const rest = useId();
+  const set = (change: Change, replace = false) => {
     const changed = Object.fromEntries(
       Object.entries({ ...search, ...change }).filter(([, value]) => value !== undefined && value !== ""),
     ) as RunsSearch;
     void navigate({ search: changed, replace });
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: Only typing starts the timer.
-  useEffect(() => {
-    const timer = setTimeout(() => text !== (search.q ?? "") && set({ q: text }, true), 250);
-    return () => clearTimeout(timer);
-  }, [text]);
-  const filters = [
+  const isActive = ({ key }: FilterPlace) => search[key] !== undefined;
+  // The view "Mine" has its person.
+  const filters = FILTERS.filter(({ key }) => key !== "person" || search.view !== "mine");
+  const filterOf = ({ key, name, useOptions }: FilterPlace) => (
     <Filter
-      key="state"
-      name="State"
-      value={search.state}
-      options={Object.entries(STATES).map(([id, { word }]) => ({ id, name: word }))}
-      onChange={(state) => set({ state: state as RunsSearch["state"] })}
-    />,
-    <Filter
-      key="source"
-      name="Source"
-      value={search.source}
-      options={OFFERED_SOURCES.map((id) => ({ id, name: sourceOf(id).name }))}
-      onChange={(source) => set({ source: source as RunsSearch["source"] })}
-    />,
-    <Filter
-      key="environment"
-      name="Environment"
-      value={search.environment}
-      options={(environments?.environments ?? []).map(({ uid, config }) => ({ id: uid, name: config.name }))}
-      onChange={(environment) => set({ environment })}
-    />,
-    <Filter
-      key="since"
-      name="Created"
-      value={search.since}
-      options={Object.entries(SINCE).map(([id, name]) => ({ id, name }))}
-      onChange={(since) => set({ since: since as RunsSearch["since"] })}
-    />,
-  ];
-  // Active filters stand first.
-  const isActive = (key: string | null) => search[key as keyof RunsSearch] !== undefined;
+      key={key}
+      name={name}
+      value={search[key]}
+      useOptions={useOptions}
+      onChange={(value) => set({ [key]: value })}
+    />
+  );
+  const common = filters.filter((place) => place.isRare !== true && !isActive(place) && place.key !== "sort");
+  const sort = filters.filter(({ key }) => key === "sort");
   return (
     <search className="filters">
-      <div className="search">
-        <Icon name="search" />
-        <input
-          className="input"
-          type="search"
-          aria-label="Search runs"
-          placeholder="Search title, prompt, skill"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <kbd className="desk-only">/</kbd>
+      <SearchField text={search.q ?? ""} onChange={(q) => set({ q }, true)} />
+      {filters.filter((place) => isActive(place) && place.key !== "sort").map(filterOf)}
+      {common.map(filterOf)}
+      <button
+        type="button"
+        className="pick"
+        aria-expanded={isOpen}
+        aria-controls={rest}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span className="key">More filters</span>
+        <Icon name="chevronDown" />
+      </button>
+      {sort.map(filterOf)}
+      <div id={rest} className="filters-more" hidden={!isOpen}>
+        {filters.filter((place) => place.isRare === true && !isActive(place)).map(filterOf)}
       </div>
-      {filters.toSorted((one, other) => Number(isActive(other.key)) - Number(isActive(one.key)))}
     </search>
   );
 }
 
-interface Option {
-  readonly id: string;
-  readonly name: string;
-}
-
-function Filter({
-  name,
-  value,
-  options,
+function SearchField({
+  text: given,
   onChange,
 }: {
-  readonly name: string;
-  readonly value: string | undefined;
-  readonly options: readonly Option[];
-  readonly onChange: (value: string | undefined) => void;
+  readonly text: string;
+  readonly onChange: (text: string) => void;
 }) {
-  const chosen = options.find(({ id }) => id === value);
+  const [text, setText] = useState(given);
+  useEffect(() => setText(given), [given]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: Only typing starts the timer.
+  useEffect(() => {
+    const timer = setTimeout(() => text !== given && onChange(text), 250);
+    return () => clearTimeout(timer);
+  }, [text]);
   return (
-    <span className="filter">
-      <Select
-        aria-label={name}
-        value={value ?? null}
-        onChange={(key) => onChange(key === null ? undefined : String(key))}
-      >
-        <Button className={value === undefined ? "pick" : "pick on"}>
-          <span className="key">{name}</span>
-          {value !== undefined && (
-            <SelectValue>
-              <b>{chosen?.name ?? value}</b>
-            </SelectValue>
-          )}
-          {value === undefined && <Icon name="chevronDown" />}
-        </Button>
-        <Popover className="popover">
-          <ListBox items={options} renderEmptyState={() => <p className="hint pad">There is none.</p>}>
-            {(option) => (
-              <ListBoxItem className="option" id={option.id} textValue={option.name}>
-                {option.name}
-              </ListBoxItem>
-            )}
-          </ListBox>
-        </Popover>
-      </Select>
-      {value !== undefined && (
-        <button
-          type="button"
-          className="btn ghost only-icon"
-          aria-label={`Remove the filter ${name}`}
-          onClick={() => onChange(undefined)}
-        >
-          <Icon name="close" />
-        </button>
-      )}
-    </span>
+    <div className="search">
+      <Icon name="search" />
+      <input
+        className="input"
+        type="search"
+        aria-label="Search runs"
+        placeholder="Search title, prompt, skill"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <kbd className="desk-only">/</kbd>
+    </div>
   );
 }

@@ -10,6 +10,7 @@ import { hasEnded, State } from "../parts/state.tsx";
 import { Ago, Elapsed } from "../parts/time.tsx";
 import { agentName } from "../run/names.ts";
 import { useOpenPullRequest } from "./use-open-pull-request.ts";
+import type { Selection } from "./use-selection.ts";
 
 const COLUMNS = ["State", "Run", "Repository", "Asked by", "PR", "Cost", "Time"] as const;
 const CLASSES = [
@@ -35,8 +36,18 @@ export function RunHeads() {
   );
 }
 
-/** A run in one line, which opens it. */
-export function RunRow({ run, me }: { readonly run: RunItem; readonly me: string }) {
+/** A run in one line, which opens it. `selection`: only of a run that can be stopped. */
+export function RunRow({
+  run,
+  me,
+  environment,
+  selection,
+}: {
+  readonly run: RunItem;
+  readonly me: string;
+  readonly environment: string | undefined;
+  readonly selection: Selection | undefined;
+}) {
   const { creator, run_id, state } = run;
   const title = withHiddenShown(run.title);
   const source = sourceOf(run.source);
@@ -46,8 +57,19 @@ export function RunRow({ run, me }: { readonly run: RunItem; readonly me: string
   const row = useRef<HTMLDivElement>(null);
   useOpenPullRequest(run, row);
   return (
-    <div className="run-row" ref={row}>
+    <div className="run-row" ref={row} data-run={run_id} data-selected={selection?.has(run_id)}>
       <div className="run-state">
+        {selection && (
+          <label className="run-check">
+            <input
+              type="checkbox"
+              aria-label={`Select ${title}`}
+              checked={selection.has(run_id)}
+              readOnly
+              onClick={({ shiftKey }) => selection.toggle(run_id, shiftKey)}
+            />
+          </label>
+        )}
         <State state={state} run={run} />
       </div>
       <div className="run-what">
@@ -58,10 +80,18 @@ export function RunRow({ run, me }: { readonly run: RunItem; readonly me: string
           {secondLine(run)}
         </span>
       </div>
-      <div className="run-cell run-repo">
-        <span className="one" title={run.agent_config?.repository}>
-          {run.agent_config?.repository ?? ""}
-        </span>
+      <div className="run-repo">
+        {run.agent_config?.repository && (
+          <span className="run-cell one" title={run.agent_config.repository}>
+            {run.agent_config.repository}
+          </span>
+        )}
+        {environment && (
+          <span className="run-sub one" title={`Environment ${environment}`}>
+            <span className="sr">Environment </span>
+            {environment}
+          </span>
+        )}
       </div>
       <div className="run-cell run-who">
         <Avatar name={creator.display_name ?? creator.email ?? "?"} />

@@ -1,124 +1,107 @@
 import "./runs.css";
 import type { RunItem } from "@errand/client";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useMemo, useRef } from "react";
 import { PageHead } from "../frame/page-head.tsx";
-import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { needsReader } from "../parts/deciders.ts";
 import { plural } from "../parts/format.ts";
 import { Loading, Problem } from "../parts/problem.tsx";
-import { hasEnded, RUNNING_STATES } from "../parts/state.tsx";
-import { runsQuery, whoamiQuery } from "../server/queries.ts";
+import { hasEnded, STATES } from "../parts/state.tsx";
+import { environmentsQuery, whoamiQuery } from "../server/queries.ts";
+import { useMay } from "../server/rights.ts";
 import { Filters } from "./filters.tsx";
 import { FirstRun } from "./first-run.tsx";
 import { RunHeads, RunRow } from "./run-row.tsx";
-import { type RunsSearch, type RunsView, runsFilter, VIEWS } from "./runs-search.ts";
+import { type RunsSearch, type RunsView, VIEWS } from "./runs-search.ts";
+import { SelectionBar } from "./selection-bar.tsx";
+import { useListKeys } from "./use-list-keys.ts";
+import { type Lists, useRuns } from "./use-runs.ts";
+import { type Selection, useSelection } from "./use-selection.ts";
 import { ViewLink } from "./view-link.tsx";
-
-const ENDED_STATES = (["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"] as const).slice();
 
 /** The list of runs: what needs the user stands on top, then what runs, then what ended. */
 export function RunsPage() {
   const search = useSearch({ from: "/" });
   const { data: whoami, error, refetch } = useQuery(whoamiQuery);
   const me = whoami?.principal.uid;
-  const title = search.view === undefined ? "All runs" : nameOf(search.view);
-  return me === undefined ? (
-    <div className="page">
-      <PageHead title={title} />
-      {error ? <Problem error={error} onRetry={() => void refetch()} /> : <Loading what="runs" />}
-    </div>
-  ) : (
-    <RunsOf me={me} search={search} title={title} />
+  const lists = useRuns(search, me);
+  const { active, ended, isEmpty, isLoading, problem } = lists;
+  const groups = groupsOf(lists, search);
+  const stoppable = useMemo(() => active.filter(({ state }) => !hasEnded(state)), [active]);
+  const mayStop = useMay("runs:write") === true;
+  const offered = useMemo(
+    () =>
+      mayStop ? [...stoppable.filter(needsReader), ...stoppable.filter((run) => !needsReader(run))] : [],
+    [mayStop, stoppable],
   );
-}
-
-function nameOf(view: RunsView): string {
-  return VIEWS.find(({ id }) => id === view)?.name ?? "";
-}
-
-function RunsOf({
-  me,
-  search,
-  title,
-}: {
-  readonly me: string;
-  readonly search: RunsSearch;
-  readonly title: string;
-}) {
-  const filter = runsFilter(search, me);
-  const wantsRunning = filter.state === undefined || filter.state.some((state) => !hasEnded(state));
-  const wantsEnded = filter.state === undefined || filter.state.some(hasEnded);
-  const running = useInfiniteQuery({
-    ...runsQuery({
-      ...filter,
-      state: filter.state ?? [...RUNNING_STATES],
-      sort_by: "created_at",
-      limit: 100,
-    }),
-    enabled: wantsRunning,
-  });
-  const ended = useInfiniteQuery({
-    ...runsQuery({ ...filter, state: filter.state ?? [...ENDED_STATES] }),
-    enabled: wantsEnded,
-  });
+  const selection = useSelection(offered);
   const list = useRef<HTMLDivElement>(null);
-  useListKeys(list);
-  const active = running.data ?? [];
-  const needs = active.filter(needsReader);
-  const waiting = active.filter((run) => run.state === "BLOCKED" && !needsReader(run));
-  const others = active.filter(({ state }) => state !== "BLOCKED" && !hasEnded(state));
-  const old = wantsEnded ? (ended.data ?? []) : [];
-  const today = old.filter(({ updated_at }) => isToday(updated_at));
-  const earlier = old.filter(({ updated_at }) => !isToday(updated_at));
-  const problem = running.error ?? ended.error;
-  const isLoading = (wantsRunning && running.isPending) || (wantsEnded && ended.isPending);
-  const isEmpty = !isLoading && problem === null && active.length + old.length === 0;
-  const isFiltered = Object.keys(search).length > 0;
-  if (isEmpty && !isFiltered) {
+  useListKeys(list, selection);
+  const needs = active.filter(needsReader).length;
+  if (isEmpty && Object.keys(search).length === 0) {
     return <FirstRun />;
   }
   return (
     <div className="page">
       <PageHead
-        title={title}
-        needs={needs.length}
-        text={
-          isLoading
-            ? ""
-            : summary(needs.length, waiting.length + others.length, old.length, ended.hasNextPage)
-        }
+        title={search.view === undefined ? "All runs" : nameOf(search.view)}
+        needs={needs}
+        text={isLoading ? SPACE : summary(needs, stoppable.length - needs, ended.length, lists.hasMoreEnded)}
       />
       <Views />
       <Filters search={search} />
-      {problem && (
-        <Problem error={problem} onRetry={() => void Promise.all([running.refetch(), ended.refetch()])} />
-      )}
-      {isLoading && problem === null && <Loading what="runs" />}
+      {problem && <Problem error={problem} onRetry={lists.retry} />}
+      {error && <Problem error={error} onRetry={() => void refetch()} />}
+      {isLoading && problem === null && error === null && <Loading what="runs" />}
       {isEmpty && <NothingMatches search={search} />}
-      {active.length + old.length > 0 && <RunHeads />}
+      {!isLoading && !isEmpty && <RunHeads />}
       <div ref={list}>
-        <Group name="Needs you" runs={needs} me={me} />
-        <Group name="Needs another person" runs={waiting} me={me} />
-        <Group name="Running" runs={others} me={me} />
-        <Group name="Ended today" runs={today} me={me} />
-        <Group name="Earlier" runs={earlier} me={me} />
+        {!isLoading &&
+          me !== undefined &&
+          groups.map(({ name, runs }) => (
+            <Group key={name} name={name} runs={runs} me={me} selection={mayStop ? selection : undefined} />
+          ))}
       </div>
-      {(ended.hasNextPage || running.hasNextPage) && (
+      {!isLoading && lists.hasMore && (
         <p className="gap-above">
-          <button
-            type="button"
-            className="btn"
-            disabled={ended.isFetchingNextPage}
-            onClick={() => void (running.hasNextPage ? running.fetchNextPage() : ended.fetchNextPage())}
-          >
-            {ended.isFetchingNextPage ? "Loading…" : "Show more"}
+          <button type="button" className="btn" disabled={lists.isReadingMore} onClick={lists.readMore}>
+            {lists.isReadingMore ? "Loading…" : "Show more"}
           </button>
         </p>
       )}
+      <SelectionBar selection={selection} />
     </div>
   );
+}
+
+/** Keeps the line of the summary, so that nothing moves when the runs have come. */
+const SPACE = "\u00a0";
+
+function nameOf(view: RunsView): string {
+  return VIEWS.find(({ id }) => id === view)?.name ?? "";
+}
+
+interface RunsGroup {
+  readonly name: string;
+  readonly runs: readonly RunItem[];
+}
+
+function groupsOf({ active, ended }: Lists, { sort }: RunsSearch): readonly RunsGroup[] {
+  const isWaiting = (run: RunItem) => run.state === "BLOCKED" && !needsReader(run);
+  const running = [
+    { name: "Needs you", runs: active.filter(needsReader) },
+    { name: "Needs another person", runs: active.filter(isWaiting) },
+    { name: "Running", runs: active.filter(({ state }) => state !== "BLOCKED" && !hasEnded(state)) },
+  ];
+  // Another order mixes the days.
+  return sort === undefined
+    ? [
+        ...running,
+        { name: "Ended today", runs: ended.filter(({ updated_at: at }) => isToday(at)) },
+        { name: "Earlier", runs: ended.filter(({ updated_at: at }) => !isToday(at)) },
+      ]
+    : [...running, { name: "Ended", runs: ended }];
 }
 
 function summary(needs: number, running: number, ended: number, hasMore: boolean): string {
@@ -139,26 +122,47 @@ function Group({
   name,
   runs,
   me,
-}: {
-  readonly name: string;
-  readonly runs: readonly RunItem[];
-  readonly me: string;
-}) {
+  selection,
+}: RunsGroup & { readonly me: string; readonly selection: Selection | undefined }) {
+  const { data } = useQuery({
+    ...environmentsQuery,
+    enabled: runs.some(({ agent_config: config }) => config?.environment_id !== undefined),
+  });
+  const environmentOf = ({ agent_config: config }: RunItem) =>
+    config?.environment_id === undefined
+      ? undefined
+      : (data?.environments.find(({ uid }) => uid === config.environment_id)?.config.name ?? SPACE);
   return runs.length === 0 ? null : (
     <section className="runs-group">
       <div className="runs-group-head">
         <h2>{name}</h2>
         <span className="faint xs">{runs.length}</span>
+        <span className="faint xs">{statesText(runs)}</span>
       </div>
       <ul className="runs">
         {runs.map((run) => (
           <li key={run.run_id}>
-            <RunRow run={run} me={me} />
+            <RunRow
+              run={run}
+              me={me}
+              environment={environmentOf(run)}
+              selection={hasEnded(run.state) ? undefined : selection}
+            />
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** How many of the runs have each state: `4 working, 2 waiting`. Nothing if all have the same. */
+function statesText(runs: readonly RunItem[]): string {
+  const counts = new Map<string, number>();
+  for (const { state } of runs) {
+    const word = STATES[state].word.toLowerCase();
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  return counts.size < 2 ? "" : [...counts].map(([word, count]) => `${count} ${word}`).join(", ");
 }
 
 /** The views of a phone, whose rail is hidden. */
@@ -207,21 +211,4 @@ function nothingMatches({ q, ...others }: Omit<RunsSearch, "view">): string {
     return "No run matches these filters.";
   }
   return hasOthers ? `No run matches “${q}” and these filters.` : `No run matches “${q}”.`;
-}
-
-/** J and K move between the rows; Enter opens the row because its link has the focus. */
-function useListKeys(list: React.RefObject<HTMLDivElement | null>): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const step = event.key === "j" ? 1 : event.key === "k" ? -1 : 0;
-      if (step === 0 || isTyping(event) || areKeysOff()) {
-        return;
-      }
-      const links = [...(list.current?.querySelectorAll<HTMLElement>(".run-title") ?? [])];
-      const at = links.indexOf(document.activeElement as HTMLElement);
-      links[Math.max(0, Math.min(links.length - 1, at + step))]?.focus();
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, [list]);
 }

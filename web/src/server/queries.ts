@@ -79,6 +79,11 @@ export const principalsQuery = queryOptions({
   queryFn: ({ signal }) => client.principals.list({ signal }),
 });
 
+export const namedAgentsQuery = queryOptions({
+  queryKey: ["identities"],
+  queryFn: ({ signal }) => client.agents.list({ signal }),
+});
+
 export const catalogueQuery = queryOptions({
   queryKey: ["catalogue"],
   queryFn: ({ signal }) => client.catalogue.list({ signal }),
