@@ -3,6 +3,7 @@ import { cliStart } from "./figures/cli-start.ts";
 import { createToStart } from "./figures/create-to-start.ts";
 import { durableCreate } from "./figures/durable-create.ts";
 import { equalRefusals } from "./figures/equal-refusals.ts";
+import { fairQueue } from "./figures/fair-queue.ts";
 import { hostileBodies } from "./figures/hostile-bodies.ts";
 import { ingestion } from "./figures/ingestion.ts";
 import { listAtScale } from "./figures/list-at-scale.ts";
@@ -30,4 +31,5 @@ export const FIGURES: readonly Figure[] = [
   cliStart,
   runPage,
   turnCheckpoint,
+  fairQueue,
 ];

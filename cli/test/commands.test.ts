@@ -324,6 +324,7 @@ describe("the program", () => {
     [["run"], "A prompt is missing"],
     [["run", "-"], "The prompt on standard input is empty"],
     [["run", "say x", "--budget", "much"], '"much" is not a budget'],
+    [["run", "say x", "--priority", "urgent"], "Allowed choices are low, normal, high"],
     [["run", "say x", "--timeout", "5"], '"5" is not a duration'],
     [["run", "say x", "--pr", "draft", "--no-repo"], "--pr and --ref need a repository"],
     [["run", "say x", "--mcp", "/nowhere.json"], "The file cannot be read"],

@@ -72,6 +72,8 @@ describe("runs", () => {
         "--attach",
         join(folder, "notes.md"),
         "--ask",
+        "--priority",
+        "high",
         "--personal",
       ],
       ...["--secret", "NPM_TOKEN", "--secret", "SENTRY_DSN"],
@@ -96,6 +98,7 @@ describe("runs", () => {
         ref: "main",
         budget: { max_cost_usd: 5, max_minutes: 30 },
         permission_policy: "ask",
+        priority: "high",
         secrets: [{ name: "NPM_TOKEN" }, { name: "SENTRY_DSN" }],
       },
     });

@@ -21,6 +21,7 @@ import {
 import { PERMISSION_KINDS, type PermissionRequest } from "../core/model/runs/agent-update.ts";
 import type { ExecutedConfig, ExecutedMcpServer } from "../core/model/runs/executed-config.ts";
 import { LINE_SIDES, type LineComment } from "../core/model/runs/line-comment.ts";
+import { RUN_PRIORITIES } from "../core/model/runs/queue-class.ts";
 import {
   type Approval,
   type ApprovalInput,
@@ -110,6 +111,8 @@ export const RUN_CONFIG: z.ZodType<RunConfig> = z.looseObject({
   mcp_servers: z.exactOptional(recordOf(MCP_SERVER)),
   budget: z.exactOptional(BUDGET),
   permission_policy: z.exactOptional(z.enum(["allow", "ask"])),
+  // Older releases stored any value without using it.
+  priority: z.exactOptional(z.enum(RUN_PRIORITIES).catch("normal")),
   session_sharing: z.exactOptional(z.looseObject({ public_access: z.exactOptional(z.enum(SHARE_ACCESSES)) })),
   repository: text,
   repository_guessed: z.exactOptional(z.boolean()),
@@ -338,6 +341,7 @@ export const POLICY_MATCH: z.ZodType<PolicyMatch> = z.looseObject({
   bots: someTexts,
   groups: someTexts,
   models: someTexts,
+  priorities: z.exactOptional(z.array(z.enum(RUN_PRIORITIES))),
   repositories: someTexts,
   relation: z.exactOptional(z.enum(RELATIONS)),
   workflow: z.exactOptional(

@@ -34,6 +34,7 @@ interface RunOptions extends EndOptions {
   readonly name?: string;
   readonly title?: string;
   readonly mode?: "plan";
+  readonly priority?: AmbientAgentConfig["priority"];
   readonly budget?: readonly string[];
   readonly interactive?: boolean;
   readonly ask?: boolean;
@@ -78,6 +79,13 @@ export function addRunCommand(program: Command): void {
     .option("--name <name>", "the name of the configuration, by which runs can be listed")
     .option("--title <title>", "the title of the run")
     .addOption(new Option("--mode <mode>", "how the agent works").choices(["normal", "plan", "orchestrate"]))
+    .addOption(
+      new Option("--priority <priority>", "which of your team's queued runs start first").choices([
+        "low",
+        "normal",
+        "high",
+      ]),
+    )
     .option("--budget <limit>", "5usd, 30m, 20turns or 100000tokens (repeatable)", collect)
     .option(
       "--output-schema <file>",
@@ -172,6 +180,7 @@ async function requestOf(
       secrets: options.secret?.map((name) => ({ name })),
       worker_host: options.host,
       session_sharing: sharingOf(options.share),
+      priority: options.priority,
       budget: budgetOf(options.budget),
       output_schema: options.outputSchema === undefined ? undefined : await readJson(options.outputSchema),
       permission_policy: options.ask === true ? "ask" : undefined,

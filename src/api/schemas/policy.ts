@@ -14,6 +14,7 @@ import {
   REQUEST_KINDS,
   ROLES,
 } from "../../core/model/policies/policy.ts";
+import { RUN_PRIORITIES } from "../../core/model/runs/queue-class.ts";
 import { PageInfo } from "./page-info.ts";
 import {
   MatchedText,
@@ -171,6 +172,9 @@ const PolicyMatch = z
     models: oneOf(MatchedText)
       .optional()
       .describe("Ids of models, as the configuration of the run names them. A default model is not known."),
+    priorities: oneOf(z.enum(RUN_PRIORITIES))
+      .optional()
+      .describe("The priorities, as the configuration of the run names them. A run without one is `normal`."),
     repositories: oneOf(MatchedText)
       .optional()
       .describe(
@@ -267,6 +271,7 @@ export const EvaluatePolicyRequest = z
     bot: MatchedText.optional().describe("The id of the bot that asks."),
     groups: oneOf(MatchedText).optional().describe("The groups of the caller."),
     model: MatchedText.optional().describe("The model that the configuration of the run names."),
+    priority: z.enum(RUN_PRIORITIES).optional().describe("The priority of the run. Unknown if absent."),
     repositories: oneOf(MatchedText).optional().describe("The repositories of the run, as `owner/name`."),
     relation: PolicyRelation.optional().describe("Whether the run is the caller's own. Unknown if absent."),
   })

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { SHARE_ACCESSES } from "../../core/model/people/share-link.ts";
 import { PULL_REQUEST_SETTINGS } from "../../core/model/repositories/pull-request-setting.ts";
 import { outputSchemaProblem } from "../../core/model/runs/output-schema.ts";
+import { RUN_PRIORITIES } from "../../core/model/runs/queue-class.ts";
 import type { RunConfig } from "../../core/model/runs/run.ts";
 import { skillSpecProblem } from "../../core/model/skills/skill-spec.ts";
 import { ONE_OF, withoutEffect } from "./marks.ts";
@@ -210,6 +211,13 @@ export const AmbientAgentConfig = z
       .string()
       .optional()
       .describe("Only workers with this name may execute the run, even if it has to wait for one."),
+    priority: z
+      .enum(RUN_PRIORITIES)
+      .optional()
+      .describe(
+        "Which of the queued runs of the team start first. Other teams do not wait longer because of it. A `low` run that " +
+          "has waited for an hour counts as `normal` (default). The condition `priorities` of a policy says who may use it.",
+      ),
     secrets: SecretList.optional().describe(
       "The only secrets of the team that the run gets, and no personal ones. They must be among those of the named " +
         "agent that executes the run, if it has a list. Absent or empty: those of the named agent, else those of the " +

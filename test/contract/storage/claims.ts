@@ -213,6 +213,49 @@ export function describeClaims(open: OpenStorage): void {
       expect([await next(), await next(), await next()]).toEqual([person, batch, api]);
     });
 
+    test("within a team a higher priority comes first, and within it the class", async () => {
+      const teamId = await aTeam(harness);
+      const { id: creatorId } = await aPerson(harness);
+      const { batch, person } = QUEUE_CLASSES;
+      const low = await aWaitingRun({ creatorId, teamId, config: { priority: "low" }, queueClass: person });
+      const lowBatch = await aWaitingRun({
+        creatorId,
+        teamId,
+        config: { priority: "low" },
+        queueClass: batch,
+      });
+      const normal = await aWaitingRun({ creatorId, teamId });
+      const named = await aWaitingRun({ creatorId, teamId, config: { priority: "normal" } });
+      const high = await aWaitingRun({ creatorId, teamId, config: { priority: "high" }, queueClass: batch });
+
+      const order = [high, normal, named, low, lowBatch];
+      const positions = await Promise.all(order.map((id) => harness.storage.claims.positionOf(id)));
+
+      expect(positions).toEqual([1, 2, 3, 4, 5]);
+      expect([await next(), await next(), await next(), await next(), await next()]).toEqual(order);
+    });
+
+    test("a run of low priority that has waited for an hour counts as normal, and never as high", async () => {
+      const teamId = await aTeam(harness);
+      const low = await aWaitingRun({ teamId, config: { priority: "low" } });
+      await harness.passTime(HOUR_MS + LATER_MS);
+      const normal = await aWaitingRun({ teamId });
+      const high = await aWaitingRun({ teamId, config: { priority: "high" } });
+
+      expect([await next(), await next(), await next()]).toEqual([high, low, normal]);
+    });
+
+    test("a high priority takes no slot from another team", async () => {
+      const [loud, calm] = [await aTeam(harness), await aTeam(harness)];
+      for (let count = 0; count < 4; count += 1) {
+        await aWaitingRun({ teamId: loud, config: { priority: "high" } });
+      }
+      await waitingRuns(calm, 2);
+
+      expect(new Set(await claimMany(2))).toEqual(new Set([loud, calm]));
+      expect(new Set(await claimMany(2))).toEqual(new Set([loud, calm]));
+    });
+
     test("members of a team share its slots, however many runs one of them has", async () => {
       const teamId = await aTeam(harness);
       const [many, few] = [await aPerson(harness), await aPerson(harness)];

@@ -160,6 +160,45 @@ describe("starting several runs", () => {
     await call(harness, `/api/v1/agent/teams/${team}/quotas`, { method: "PUT", body: { quotas: [] } });
   });
 
+  test("a policy says who may use a priority, and a run without one is normal", async () => {
+    const rule = (name: string, effect: string, priorities: readonly string[]) =>
+      call(harness, "/api/v1/agent/policies", {
+        body: { name, effect, match: { actions: ["create"], priorities } },
+      });
+    const rules = [await rule("urgent", "deny", ["high"]), await rule("rest", "allow", ["normal", "low"])];
+    const priorities = ["high", "normal", "low", undefined];
+
+    const { body } = await batch(priorities.map((priority) => ({ prompt: "x", config: { priority } })));
+
+    const codes = body.results.map(({ error }: { error?: { status: number } }) => error?.status);
+    expect(codes).toEqual([403, undefined, undefined, undefined]);
+    expect(body.results[0].error.detail).toContain('The policy "urgent" says so');
+    const { body: run } = await call(harness, `${RUNS}/${body.results[2].run_id}`);
+    expect(run.agent_config.priority).toBe("low");
+    const verdicts = await Promise.all(
+      priorities.map((priority) =>
+        call(harness, "/api/v1/agent/policies/evaluate", { body: { action: "create", priority } }),
+      ),
+    );
+    expect(verdicts.map(({ body: { policy } }) => policy.name)).toEqual([
+      "urgent",
+      "rest",
+      "rest",
+      expect.stringContaining("Built in"),
+    ]);
+    for (const { body: made } of rules) {
+      await call(harness, `/api/v1/agent/policies/${made.id}`, { method: "DELETE" });
+    }
+  });
+
+  test("a priority that does not exist is refused at its member", async () => {
+    const { status, body } = await call(harness, `/api/v1/agent/run`, {
+      body: { prompt: "x", config: { priority: "urgent" } },
+    });
+
+    expect([status, body.detail]).toEqual([400, expect.stringContaining("config.priority")]);
+  });
+
   test("the secret of a refused webhook is not in the answer", async () => {
     const other = await harness.addUser("Colleague");
     const runs = [{ prompt: "x", webhook: { url: "https://203.0.114.7/", secret: "whsec_short" } }];

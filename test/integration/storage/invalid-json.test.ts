@@ -62,6 +62,14 @@ const RUN_VALUES: readonly (readonly [path: string, value: unknown])[] = [
   ["approval.approved", { ...APPROVAL, approved: CONTENT }],
 ];
 
+test("a priority that an older release stored without using it is read as normal", async () => {
+  const { id } = await storedRun();
+  const config = JSON.stringify({ priority: { level: 5 }, mine: 1 });
+  await execute("UPDATE runs SET config = $2::jsonb WHERE id = $1::uuid", [id, config]);
+
+  expect((await storage.runs.find({ id }))?.config).toEqual({ priority: "normal", mine: 1 });
+});
+
 describe("a run whose JSON column does not fit is an error that names table, id and path:", () => {
   test.each(RUN_VALUES)(
     "a run with an invalid JSON column is an error that names table, id and path: %s",

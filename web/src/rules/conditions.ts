@@ -122,6 +122,11 @@ export const POLICY_CONDITIONS: readonly Condition[] = [
   { name: "agents", label: "Agent", options: "agents" },
   { name: "models", label: "Model", hint: "The ids that the configuration of the run names." },
   {
+    name: "priorities",
+    label: "Priority",
+    options: ["high", "normal", "low"].map((value) => ({ value, name: value })),
+  },
+  {
     name: "workflow",
     label: "CI workflow that may get a key",
     hint: 'As JSON: {"issuer": "https://token.actions.githubusercontent.com", "repository_ids": ["812345678"], "refs": ["refs/heads/main"], "events": ["push"]}. The policy then also names one person or program, and nothing else.',

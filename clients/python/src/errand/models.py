@@ -631,6 +631,10 @@ class AmbientAgentConfig(Model):
     """
     Only workers with this name may execute the run, even if it has to wait for one.
     """
+    priority: Literal["high", "normal", "low"] | str | None = None
+    """
+    Which of the queued runs of the team start first. Other teams do not wait longer because of it. A `low` run that has waited for an hour counts as `normal` (default). The condition `priorities` of a policy says who may use it.
+    """
     secrets: list[SecretRef] | None = None
     """
     The only secrets of the team that the run gets, and no personal ones. They must be among those of the named agent that executes the run, if it has a list. Absent or empty: those of the named agent, else those of the environment, else all.
@@ -6032,6 +6036,14 @@ Integrations prove one of these about the author of a message. `write`: may push
 """
 
 
+PolicyMatchPriority = TypeAliasType(
+    "PolicyMatchPriority", Literal["high", "normal", "low"] | str
+)
+"""
+An entry of `PolicyMatchPriorities`.
+"""
+
+
 class PolicyMatch(Model):
     """
     All conditions must hold. A list holds if one of its values matches. A condition about an unknown value does not hold. Without conditions, everything matches.
@@ -6092,6 +6104,10 @@ class PolicyMatch(Model):
     models: list[str] | None = None
     """
     Ids of models, as the configuration of the run names them. A default model is not known.
+    """
+    priorities: list[PolicyMatchPriority] | None = None
+    """
+    The priorities, as the configuration of the run names them. A run without one is `normal`.
     """
     repositories: list[str] | None = None
     """
@@ -6295,6 +6311,10 @@ class EvaluatePolicyRequest(Model):
     model: str | None = None
     """
     The model that the configuration of the run names.
+    """
+    priority: Literal["high", "normal", "low"] | str | None = None
+    """
+    The priority of the run. Unknown if absent.
     """
     repositories: list[str] | None = None
     """

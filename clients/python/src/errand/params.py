@@ -166,6 +166,10 @@ class AmbientAgentConfig(TypedDict):
     """
     Only workers with this name may execute the run, even if it has to wait for one.
     """
+    priority: NotRequired[Literal["high", "normal", "low"]]
+    """
+    Which of the queued runs of the team start first. Other teams do not wait longer because of it. A `low` run that has waited for an hour counts as `normal` (default). The condition `priorities` of a policy says who may use it.
+    """
     secrets: NotRequired[list[SecretRef]]
     """
     The only secrets of the team that the run gets, and no personal ones. They must be among those of the named agent that executes the run, if it has a list. Absent or empty: those of the named agent, else those of the environment, else all.
@@ -1368,6 +1372,12 @@ Integrations prove one of these about the author of a message. `write`: may push
 """
 
 
+PolicyMatchPriority: TypeAlias = Literal["high", "normal", "low"]
+"""
+An entry of `PolicyMatchPriorities`.
+"""
+
+
 class PolicyMatch(TypedDict):
     """
     All conditions must hold. A list holds if one of its values matches. A condition about an unknown value does not hold. Without conditions, everything matches.
@@ -1428,6 +1438,10 @@ class PolicyMatch(TypedDict):
     models: NotRequired[list[str]]
     """
     Ids of models, as the configuration of the run names them. A default model is not known.
+    """
+    priorities: NotRequired[list[PolicyMatchPriority]]
+    """
+    The priorities, as the configuration of the run names them. A run without one is `normal`.
     """
     repositories: NotRequired[list[str]]
     """
@@ -1561,6 +1575,10 @@ class EvaluatePolicyRequest(TypedDict):
     model: NotRequired[str]
     """
     The model that the configuration of the run names.
+    """
+    priority: NotRequired[Literal["high", "normal", "low"]]
+    """
+    The priority of the run. Unknown if absent.
     """
     repositories: NotRequired[list[str]]
     """

@@ -620,6 +620,10 @@ export type AmbientAgentConfig = {
      */
     worker_host?: string;
     /**
+     * Which of the queued runs of the team start first. Other teams do not wait longer because of it. A `low` run that has waited for an hour counts as `normal` (default). The condition `priorities` of a policy says who may use it.
+     */
+    priority?: 'high' | 'normal' | 'low';
+    /**
      * The only secrets of the team that the run gets, and no personal ones. They must be among those of the named agent that executes the run, if it has a list. Absent or empty: those of the named agent, else those of the environment, else all.
      */
     secrets?: Array<SecretRef>;
@@ -6291,6 +6295,11 @@ export type PolicyMatchPrincipalType = 'user' | 'service_account';
 export type PolicyMatchRole = 'write' | 'read' | 'member' | 'guest' | 'external' | 'bot' | 'outside' | 'participant' | 'administrator';
 
 /**
+ * An entry of `PolicyMatchPriorities`.
+ */
+export type PolicyMatchPriority = 'high' | 'normal' | 'low';
+
+/**
  * All conditions must hold. A list holds if one of its values matches. A condition about an unknown value does not hold. Without conditions, everything matches.
  */
 export type PolicyMatch = {
@@ -6350,6 +6359,10 @@ export type PolicyMatch = {
      * Ids of models, as the configuration of the run names them. A default model is not known.
      */
     models?: Array<string>;
+    /**
+     * The priorities, as the configuration of the run names them. A run without one is `normal`.
+     */
+    priorities?: Array<PolicyMatchPriority>;
     /**
      * Repositories as `owner/name`; `*` matches any characters. A policy that allows matches if all repositories of the run do; any other policy matches if one does.
      */
@@ -6518,6 +6531,10 @@ export type EvaluatePolicyRequest = {
      * The model that the configuration of the run names.
      */
     model?: string;
+    /**
+     * The priority of the run. Unknown if absent.
+     */
+    priority?: 'high' | 'normal' | 'low';
     /**
      * The repositories of the run, as `owner/name`.
      */

@@ -2,6 +2,7 @@ import { AppError } from "../../basics/errors.ts";
 import type { PrincipalId } from "../../basics/ids.ts";
 import { keysOf } from "../../basics/keys-of.ts";
 import type { PrincipalType } from "../people/principal.ts";
+import type { RunPriority } from "../runs/queue-class.ts";
 import type { Approval } from "../runs/run.ts";
 import { CLAIMED_SOURCES, INTEGRATION_SOURCES } from "../runs/sources.ts";
 import { BUILTIN_POLICIES } from "./builtin-policies.ts";
@@ -28,6 +29,7 @@ export interface ActionRequest extends Partial<RequestOrigin> {
   readonly agent?: string;
   readonly groups?: readonly string[] | undefined;
   readonly model?: string | undefined;
+  readonly priority?: RunPriority;
   /** `owner/name` of each repository of the run. */
   readonly repositories?: readonly string[] | undefined;
   readonly relation?: Relation | undefined;
@@ -71,6 +73,7 @@ const CHECKS: Readonly<Record<Exclude<Condition, "actions">, Check>> = {
     isAmong(bots, bot) && (bots !== undefined || effect === "deny" || isByNameOnly !== true),
   groups: ({ groups }, action) => containsAny(groups, action.groups),
   models: ({ models }, { model }) => isAmong(models, model),
+  priorities: ({ priorities }, { priority }) => isAmong(priorities, priority),
   repositories: ({ repositories }, action, effect) => concernsAny(repositories, action.repositories, effect),
   relation: (match, { relation }) => match.relation === undefined || match.relation === relation,
   workflow: ({ workflow }) => workflow === undefined,

@@ -1,5 +1,6 @@
 import type { PrincipalId } from "../../basics/ids.ts";
 import type { PrincipalType } from "../people/principal.ts";
+import type { RunPriority } from "../runs/queue-class.ts";
 import type { RunSource } from "../runs/sources.ts";
 import type { Rule } from "./rule.ts";
 
@@ -116,6 +117,7 @@ export interface PolicyMatch {
   readonly groups?: readonly string[] | undefined;
   /** Ids of models that the configuration names. */
   readonly models?: readonly string[] | undefined;
+  readonly priorities?: readonly RunPriority[] | undefined;
   /** Globs on `owner/name`. A policy that allows needs all repositories of the run to match, any other one of them. */
   readonly repositories?: readonly string[] | undefined;
   readonly relation?: Relation | undefined;

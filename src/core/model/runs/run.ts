@@ -9,6 +9,7 @@ import type { ArtifactType } from "../workspaces/artifact.ts";
 import type { PermissionRequest } from "./agent-update.ts";
 import type { ExecutedConfig } from "./executed-config.ts";
 import type { OutputSchema } from "./output-schema.ts";
+import type { RunPriority } from "./queue-class.ts";
 import type { RunSource } from "./sources.ts";
 import type { RunState } from "./states.ts";
 import type { StoredOutcome } from "./stored-outcome.ts";
@@ -28,6 +29,8 @@ export interface RunConfig {
   readonly skill_spec?: string;
   readonly skills?: string[];
   readonly worker_host?: string;
+  /** Absent: `normal`. */
+  readonly priority?: RunPriority;
   /** The only team secrets that the run gets. Absent: all of them. */
   readonly secrets?: { readonly name: string }[];
   readonly idle_timeout_minutes?: number;

@@ -8,8 +8,9 @@ export interface ClaimStore {
    *
    * 1. The team with the fewest runs at work comes first; of those with equally many, the one whose last claim is longest
    *    ago. A team without room in its quota `running_runs` is left out.
-   * 2. Within the team, the lowest `QUEUE_CLASSES` comes first. A batch run that has waited for an hour counts one lower.
-   * 3. Within the class, the member with the fewest runs at work, or whose last claim is longest ago.
+   * 2. Within the team, the highest of `RUN_PRIORITIES` comes first, then the lowest of `QUEUE_CLASSES`. After an hour, a low
+   *    run counts as normal, and a batch run as one of the API.
+   * 3. Of these, the member with the fewest runs at work, or whose last claim is longest ago.
    * 4. Of that member, the run that was queued first.
    */
   reserveNext(claim: WantedClaim): Promise<NextRun | undefined>;

@@ -243,7 +243,7 @@ export interface InheritedConfig {
 }
 
 /** These members describe the earlier task, so they are not inherited. */
-const OF_THE_TASK = ["name", "output_schema", "session_sharing", "skill_spec"];
+const OF_THE_TASK = ["name", "output_schema", "priority", "session_sharing", "skill_spec"];
 /** Another agent may not have the same models, so these members are inherited only by the same agent. */
 const OF_THE_AGENT = ["harness", "model_id"];
 /** These members say something about the repository, so they are inherited only with it. */

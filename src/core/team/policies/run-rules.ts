@@ -58,6 +58,7 @@ export async function policyEvaluators(
         agent,
         environmentId: config.environment_id,
         model: config.harness?.model_id ?? config.model_id,
+        priority: config.priority ?? "normal",
         repositories: repositoriesOf(run, environments),
         relation: relationOf(actor, run),
       });

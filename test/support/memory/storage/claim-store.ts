@@ -1,5 +1,5 @@
 import type { PrincipalId, RunId, TeamId } from "../../../../src/core/basics/ids.ts";
-import { QUEUE_CLASSES } from "../../../../src/core/model/runs/queue-class.ts";
+import { QUEUE_CLASSES, RUN_PRIORITIES } from "../../../../src/core/model/runs/queue-class.ts";
 import type { Run } from "../../../../src/core/model/runs/run.ts";
 import type { ClaimStore, NextRun, WantedClaim } from "../../../../src/core/ports/stores/claim-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
@@ -8,7 +8,7 @@ import { hasRoom, hasSlot } from "./worker-store.ts";
 
 const RESERVED_MS = 5_000;
 const PREFER_MS = 2_000;
-const BATCH_WAIT_MS = 3_600_000;
+const LONG_WAIT_MS = 3_600_000;
 
 export class InMemoryClaimStore implements ClaimStore {
   readonly #database: InMemoryStatements;
@@ -81,8 +81,7 @@ function waitingRuns(tables: Tables): Run[] {
 
 /** In the order in which one member's runs start. */
 function byPlace(a: Run, b: Run): number {
-  const { api } = QUEUE_CLASSES;
-  return (a.queueClass ?? api) - (b.queueClass ?? api) || byTime(a, b);
+  return orderOf(a) - orderOf(b) || byTime(a, b);
 }
 
 function byTime(a: Run, b: Run): number {
@@ -148,9 +147,23 @@ function isReserved({ queue }: Tables, now: number, { id }: Run): boolean {
   return (queue.get(id)?.reservedUntil ?? 0) > now;
 }
 
-function classOf({ queueClass = QUEUE_CLASSES.api, stateSince }: Run, now: number): number {
-  const hasWaited = queueClass === QUEUE_CLASSES.batch && stateSince.getTime() < now - BATCH_WAIT_MS;
-  return hasWaited ? QUEUE_CLASSES.api : queueClass;
+/** By priority, then by class. */
+function orderOf({ config: { priority = "normal" }, queueClass = QUEUE_CLASSES.api }: Run): number {
+  return 3 * RUN_PRIORITIES.indexOf(priority) + queueClass;
+}
+
+/** A run that has waited for long counts no priority below normal, and no class below the API's. */
+function classOf(run: Run, now: number): number {
+  if (run.stateSince.getTime() >= now - LONG_WAIT_MS) {
+    return orderOf(run);
+  }
+  const { config, queueClass = QUEUE_CLASSES.api } = run;
+  const priority = config.priority === "low" ? "normal" : (config.priority ?? "normal");
+  return orderOf({
+    ...run,
+    config: { ...config, priority },
+    queueClass: Math.min(queueClass, QUEUE_CLASSES.api),
+  });
 }
 
 function memberKey(teamId: TeamId, creatorId: PrincipalId): string {

@@ -29,6 +29,7 @@ const REQUEST: ActionRequest = {
   roles: ["member"],
   groups: ["platform"],
   model: "big",
+  priority: "high",
   repositories: ["Acme/parser", "acme/lexer"],
   relation: "own",
 };
@@ -160,6 +161,7 @@ describe("policies", () => {
     ["roles", { roles: ["guest", "member"] }, { roles: ["guest"] }],
     ["groups", { groups: ["platform"] }, { groups: ["sales"] }],
     ["models", { models: ["big"] }, { models: ["small"] }],
+    ["priorities", { priorities: ["high", "low"] }, { priorities: ["normal"] }],
     ["repositories", { repositories: ["acme/lex*"] }, { repositories: ["acme/printer"] }],
     ["relation", { relation: "own" }, { relation: "others" }],
   ])("a policy with several %s matches if one of them does", (condition, holding, failing) => {

@@ -90,6 +90,7 @@ const COVERED: Readonly<Record<string, Readonly<Record<string, keyof ExecutedCon
     name: "not: a label",
     output_schema: "not: among the words",
     permission_policy: "permissionPolicy",
+    priority: "not: only when the run starts",
     pull_request: "pullRequest",
     ref: "repositories",
     repository: "repositories",

@@ -9,6 +9,7 @@ const CONFIG = {
   model_id: "m-1",
   base_prompt: "Be brief.",
   permission_policy: "ask",
+  priority: "high",
   mine: { kept: true },
 } as const;
 const PROVENANCE = { repository: "acme/shop", head: "fix", actor: { id: 7 }, config_layers: {} };
@@ -27,7 +28,7 @@ test("a run that continues a conversation inherits the configuration of the prev
 
   const { agent, config, provenance } = await continueRun(before);
 
-  const { name: _name, ...inherited } = CONFIG;
+  const { name: _name, priority: _priority, ...inherited } = CONFIG;
   expect(agent).toBe("scripted");
   expect(config).toEqual(inherited);
   expect(provenance).toEqual({
