@@ -11,8 +11,7 @@ import { say, sayProblem } from "../parts/toasts.tsx";
 import { client } from "../server/client.ts";
 import { queries, threadsQuery } from "../server/queries.ts";
 import { PlainText } from "./content.tsx";
-import { agentName, personName, safeUrl } from "./names.ts";
-import { whyOf } from "./run-head.tsx";
+import { agentName, personName, safeUrl, whyOf } from "./names.ts";
 
 /** Where the run comes from, the data of its answer, how it is configured and why, and who was told. */
 export function DetailsTab({

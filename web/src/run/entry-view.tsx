@@ -9,10 +9,11 @@ import { sayProblem } from "../parts/toasts.tsx";
 import { client } from "../server/client.ts";
 import { Markdown } from "./content.tsx";
 import type { Entry, LineEntry, PlanEntry, ProblemEntry, SpeechEntry } from "./conversation/entries.ts";
-import { Approval, Question } from "./decisions.tsx";
+import { Approval } from "./decisions.tsx";
 import { personName } from "./names.ts";
 import { Permalink } from "./permalink.tsx";
 import { FollowUp, Prompt } from "./person-messages.tsx";
+import { Question } from "./question.tsx";
 import { useRun } from "./run-context.tsx";
 
 export function EntryView({

@@ -36,3 +36,21 @@ export function safeUrl(url: string | undefined): string | undefined {
 export function artifactUrl(runId: string, uid: string): string {
   return `/api/v1/agent/runs/${runId}/artifacts/${encodeURIComponent(uid)}/download`;
 }
+
+const LAYERS: Readonly<Record<string, string>> = {
+  request: "chosen in the request",
+  agent: "from the named agent",
+  conversation: "from the run that this one continues",
+  repository_file: "from the file of the repository",
+  routing_rule: "from a routing rule",
+  skill: "from the skill",
+  default: "the default",
+};
+
+/** Why a member of the configuration has its value. */
+export function whyOf({ provenance }: RunItem, member: string): string | undefined {
+  const layers = provenance?.config_layers;
+  const layer =
+    typeof layers === "object" && layers !== null ? (layers as Record<string, unknown>)[member] : undefined;
+  return typeof layer === "string" ? (LAYERS[layer] ?? layer) : undefined;
+}

@@ -13,7 +13,7 @@ import { say, sayProblem } from "../parts/toasts.tsx";
 import { client } from "../server/client.ts";
 import { environmentsQuery, queries } from "../server/queries.ts";
 import { useRetry } from "./entry-view.tsx";
-import { numberOf, personName, safeUrl } from "./names.ts";
+import { numberOf, personName, safeUrl, whyOf } from "./names.ts";
 import { useRun } from "./run-context.tsx";
 
 export const TABS = ["conversation", "changes", "files", "events", "details"] as const;
@@ -169,24 +169,6 @@ function Fact({
       <span>{children}</span>
     </span>
   );
-}
-
-const LAYERS: Readonly<Record<string, string>> = {
-  request: "chosen in the request",
-  agent: "from the named agent",
-  conversation: "from the run that this one continues",
-  repository_file: "from the file of the repository",
-  routing_rule: "from a routing rule",
-  skill: "from the skill",
-  default: "the default",
-};
-
-/** Why a member of the configuration has its value. */
-export function whyOf({ provenance }: RunItem, member: string): string | undefined {
-  const layers = provenance?.config_layers;
-  const layer =
-    typeof layers === "object" && layers !== null ? (layers as Record<string, unknown>)[member] : undefined;
-  return typeof layer === "string" ? (LAYERS[layer] ?? layer) : undefined;
 }
 
 function Environment({ id, why }: { readonly id: string; readonly why: string | undefined }) {

@@ -32,10 +32,7 @@ const ICONS: Readonly<Record<CallKind, IconName>> = {
 };
 
 function iconOf({ kind, state }: CallView): IconName {
-  if (state === "running") {
-    return "stateWorking";
-  }
-  return state === "asked" ? "stateWaiting" : ICONS[kind];
+  return state === "running" ? "stateWorking" : ICONS[kind];
 }
 
 type StepRow = Extract<Row, { readonly kind: "step" }>;
@@ -113,7 +110,6 @@ const ToolStep = memo(function ToolStep({
       isOpenFirst={isBad}
       meta={
         <>
-          {view.state === "asked" && <span className="c-needs">Asks</span>}
           {view.state === "denied" && <span className="c-fail">Denied</span>}
           {view.state === "failed" && <span className="c-fail">Failed</span>}
           {view.state === "unknown" && <span>Did not finish</span>}

@@ -217,6 +217,11 @@ function isBlank(entry: Entry): boolean {
   return (entry.kind === "thought" || entry.kind === "message") && entry.text.trim() === "";
 }
 
+/** The question about a call shows it until there is an answer. */
+function isAsked(entry: Entry): boolean {
+  return entry.kind === "tool" && callState(entry) === "asked";
+}
+
 type StepRow = Extract<Row, { readonly kind: "step" | "fold" }>;
 
 function stepRows(entries: readonly Entry[], openFolds: ReadonlySet<string>): readonly Row[] {
@@ -225,7 +230,7 @@ function stepRows(entries: readonly Entry[], openFolds: ReadonlySet<string>): re
     const last = steps.at(-1);
     if (entry.kind === "granted" && last?.entry.kind === "tool") {
       last.grants.push(entry);
-    } else if (!isBlank(entry)) {
+    } else if (!isBlank(entry) && !isAsked(entry)) {
       steps.push({ entry, grants: [], until: entries[index + 1]?.at });
     }
   }
