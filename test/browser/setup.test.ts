@@ -69,6 +69,16 @@ describe.skipIf(skipped !== undefined)("the set-up of Slack and GitHub in a brow
     return key;
   }
 
+  test("the first page and the steps of a platform say what is done already", async () => {
+    const page = await visit("/");
+    await expect.poll(() => page.locator(".ways .state.done").allTextContents()).toHaveLength(2);
+    await page.goto(`${harness.service.url}/setup/github`);
+
+    await page.getByText("The server has the settings of GitHub.").waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.context().close();
+  });
+
   test("a wrong token is shown with its remedy, in the overview and beside the steps", async () => {
     const page = await visit("/setup");
 

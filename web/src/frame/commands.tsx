@@ -1,7 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { Dialog, Modal, ModalOverlay } from "react-aria-components";
-import { CONFIGURE, OPERATE } from "./places.ts";
+import { useRights } from "../server/rights.ts";
+import { CONFIGURE, isOffered, OPERATE, type Place } from "./places.ts";
 
 const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["Ctrl K", "Commands"],
@@ -69,14 +70,18 @@ function CommandList({ onDone }: { readonly onDone: () => void }) {
   const navigate = useNavigate();
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
-  const commands = [
+  const has = useRights();
+  const places: readonly Omit<Place, "icon">[] = [
     { name: "New run", path: "/new" },
     { name: "All runs", path: "/" },
     ...CONFIGURE,
     ...OPERATE,
-    { name: "Set up", path: "/setup" },
+    { name: "Set up", path: "/setup", needs: "operator" },
     { name: "Your account", path: "/account" },
-  ].filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+  ];
+  const commands = places.filter(
+    (place) => isOffered(place, has) && place.name.toLowerCase().includes(text.toLowerCase()),
+  );
   const index = Math.min(chosen, commands.length - 1);
   const run = (path: string | undefined) => {
     if (path !== undefined) {

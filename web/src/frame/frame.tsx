@@ -11,8 +11,9 @@ import { useViewCounts } from "../runs/view-counts.ts";
 import { ViewLink } from "../runs/view-link.tsx";
 import { VISITOR } from "../server/page.ts";
 import { deadNoticesQuery, runQuery, whoamiQuery } from "../server/queries.ts";
+import { useMay, useRights } from "../server/rights.ts";
 import type { DialogName } from "./commands.tsx";
-import { CONFIGURE, OPERATE, type Place } from "./places.ts";
+import { CONFIGURE, isOffered, OPERATE, type Place } from "./places.ts";
 import { Shortcuts } from "./shortcuts.tsx";
 import { TroubleToast } from "./trouble-toast.tsx";
 
@@ -210,19 +211,22 @@ function Places({
   readonly places: readonly Place[];
   readonly badges?: Readonly<Record<string, ReactNode>>;
 }) {
+  const has = useRights();
   return (
     <nav aria-label={title}>
       <h2>{title}</h2>
       <ul>
-        {places.map(({ path, name, icon }) => (
-          <li key={path}>
-            <Link className="rail-link" to={path} activeProps={{ "aria-current": "page" }}>
-              <Icon name={icon} />
-              <span className="one">{name}</span>
-              {badges[path]}
-            </Link>
-          </li>
-        ))}
+        {places
+          .filter((place) => isOffered(place, has))
+          .map(({ path, name, icon }) => (
+            <li key={path}>
+              <Link className="rail-link" to={path} activeProps={{ "aria-current": "page" }}>
+                <Icon name={icon} />
+                <span className="one">{name}</span>
+                {badges[path]}
+              </Link>
+            </li>
+          ))}
       </ul>
     </nav>
   );
@@ -234,7 +238,8 @@ function Count({ value, tone = "" }: { readonly value: string | undefined; reado
 
 /** Messages that nobody received are counted until a person deals with them. */
 function DeadNotices() {
-  const { data } = useQuery(deadNoticesQuery);
+  const enabled = useMay("admin") === true;
+  const { data } = useQuery({ ...deadNoticesQuery, enabled });
   const dead = data?.notices.length ?? 0;
   return dead === 0 ? null : (
     <span className="count fail">

@@ -89,7 +89,17 @@ function Guide({ guide }: { readonly guide: InstallationGuide }) {
           ))}
         </fieldset>
       )}
-      {way && <WaySteps key={way.title} way={way} />}
+      {enabled && (
+        <p className="row sm">
+          <span className="state done">
+            <Icon name="check" /> Done
+          </span>
+          <span className="muted">
+            The server has the settings of {title}. Repeat steps only to change them.
+          </span>
+        </p>
+      )}
+      {way && <WaySteps key={way.title} way={way} stored={guide.stored_settings ?? []} />}
       {!enabled && <p className="muted sm">After the restart, this page shows whether each part works.</p>}
       <Needs needs={needs} />
     </div>
@@ -125,7 +135,14 @@ function LiveChecks({ guide }: { readonly guide: InstallationGuide }) {
   );
 }
 
-function WaySteps({ way }: { readonly way: Way }) {
+function WaySteps({
+  way,
+  stored,
+}: {
+  readonly way: Way;
+  readonly stored: NonNullable<InstallationGuide["stored_settings"]>;
+}) {
+  const isStored = (variable: string) => stored.some(({ name }) => name === variable);
   const { obstacle, steps, summary } = way;
   return (
     <>
@@ -137,7 +154,14 @@ function WaySteps({ way }: { readonly way: Way }) {
         </div>
       )}
       {steps.map((step, index) => (
-        <Step key={step.title} number={index + 1} title={step.title}>
+        <Step
+          key={step.title}
+          number={index + 1}
+          title={step.title}
+          isDone={
+            (step.variables ?? []).length > 0 && step.variables?.every(({ name }) => isStored(name)) === true
+          }
+        >
           <StepBody step={step} isFirst={index === 0} />
         </Step>
       ))}

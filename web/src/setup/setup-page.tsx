@@ -32,9 +32,7 @@ export function SetupPage() {
       />
       {whoami?.is_operator === false && <OperatorsOnly />}
       {whoami?.is_operator && <ServerStep />}
-      <Step number={2} title="Agent and model">
-        <AgentTests />
-      </Step>
+      <AgentStep />
       <Step number={3} title="First run" isDone={isFirstRunDone}>
         <p className="muted">
           {isFirstRunDone
@@ -45,9 +43,11 @@ export function SetupPage() {
           <Link className={isFirstRunDone ? "btn" : "btn primary"} to="/new">
             New run
           </Link>
-          <Link className="btn" to="/integrations">
-            Integrations
-          </Link>
+          {whoami?.is_administrator && (
+            <Link className="btn" to="/integrations">
+              Integrations
+            </Link>
+          )}
         </p>
       </Step>
       {whoami?.is_operator && <PlatformSteps first={4} />}
@@ -113,10 +113,14 @@ function PlatformSteps({ first }: { readonly first: number }) {
   );
 }
 
-function AgentTests() {
+function AgentStep() {
   const catalogue = useQuery(catalogueQuery);
+  const ready = (catalogue.data?.agents ?? []).filter(({ name, usable }) => usable && name !== DEMO);
   return (
-    <>
+    <Step number={2} title="Agent and model" isDone={ready.length > 0}>
+      {ready.length > 0 && (
+        <p className="muted">Ready: {ready.map(({ display_name: name }) => name).join(", ")}.</p>
+      )}
       <p className="muted">
         Agents other than the demo agent need the key of a model. Set its variable where the server starts,
         and restart the server. A test is a small run.
@@ -133,9 +137,12 @@ function AgentTests() {
           />
         ))}
       </ul>
-    </>
+    </Step>
   );
 }
+
+/** Needs no model, so it is no sign that one is set up. */
+const DEMO = "demo";
 
 /** Starts a small run of the agent and shows how it ends. */
 function AgentTest({
