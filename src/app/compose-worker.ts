@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { createAcpRunner } from "../agents/acp/acp-runner.ts";
+import type { AcpRunnerOptions } from "../agents/acp/runner-options.ts";
+import { warmStarter } from "../agents/acp/warm/start-warm-agent.ts";
+import { WarmAgents } from "../agents/acp/warm/warm-agents.ts";
 import { GIBIBYTE } from "../core/basics/byte-units.ts";
 import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
-import type { Gateway, Gateways } from "../core/ports/gateway.ts";
+import type { GatewayAccess, ReservableGateways } from "../core/ports/gateway.ts";
 import { Scheduler } from "../core/requests/schedules/scheduler.ts";
 import type { NoticeWriter } from "../core/runs/notice-writer.ts";
 import { WebhookFanOut } from "../core/team/webhooks/webhook-fan-out.ts";
@@ -29,6 +32,7 @@ import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
 import { expireCheckpoints, whileStored } from "../storage/stored-workspaces.ts";
 import { createChangeTracker } from "../workspace/changes/change-tracker.ts";
 import { removeDeletedRuns } from "../workspace/deleted-runs.ts";
+import { removeTree } from "../workspace/file-trees.ts";
 import { LocalDisk } from "../workspace/local-disk.ts";
 import { type DirectoryQuota, findProjectQuota } from "../workspace/project-quota.ts";
 import { createWorkspaceProvider } from "../workspace/workspace-provider.ts";
@@ -43,6 +47,8 @@ import { systemClock } from "./system.ts";
 export interface WorkerDeps {
   readonly chosen: ChosenSandbox;
   readonly clones: RepositoryClones;
+  /** Undefined: all agents start for their run. */
+  readonly warm: WarmAgents | undefined;
   readonly runWorker: RunWorker;
   readonly maintenance: Maintenance;
   readonly eventRecovery: EventRecovery;
@@ -77,11 +83,12 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   const maxBytes = config.work.workspaceGib * GIBIBYTE;
   const quota = await findProjectQuota({ dataDir, maxBytes, log });
   const startTimes = new StartTimes();
+  const { warm, ...runDependencies } = runDeps(bootstrap, deps, { chosen, clones, quota });
   const runWorker = new RunWorker({
     ...host,
     ...disk,
     startTimes,
-    ...runDeps(bootstrap, deps, { chosen, clones, quota }),
+    ...runDependencies,
     ...defined({ images: chosen.sandbox.images }),
     worker,
   });
@@ -97,6 +104,7 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
   return {
     chosen,
     clones,
+    warm,
     runWorker,
     heartbeat,
     localDisk,
@@ -152,7 +160,7 @@ function runDeps(
   bootstrap: Bootstrap,
   deps: AppDeps,
   tools: AttemptTools,
-): Omit<RunWorkerDeps, "worker" | "host" | "disk" | "startTimes"> {
+): Omit<RunWorkerDeps, "worker" | "host" | "disk" | "startTimes"> & Pick<WorkerDeps, "warm"> {
   const { config, knownSecrets, logger } = bootstrap;
   const { blobs: files, pubsub, storage, writer } = deps;
   const log = plainLog(logger);
@@ -189,21 +197,36 @@ function attemptDeps(
   const { backgroundMs, dataDir, gitUrl, setupMinutes } = config;
   const { sandbox } = chosen;
   const log = plainLog(logger);
-  const variablesOf = (gateway: Gateway) => gatewayVariables(gateway, gitUrl);
+  const variablesOf = (gateway: GatewayAccess) => gatewayVariables(gateway, gitUrl);
   const commandMs = setupMinutes * MINUTE_MS;
+  const gateways = gatewaysOf(config, deps, sandbox, { redact: knownSecrets.redact, log });
+  const runner: AcpRunnerOptions = {
+    ...deps.agents,
+    sandbox,
+    variablesOf,
+    log: logger,
+    ...defaultModelOf(config.agent),
+    ...compatibleServerOf(config),
+    servers: config.models,
+    backgroundMs,
+    requireSandboxFor: (agent) => chosen.requireFor(agent),
+  };
+  // Containers start in the image of their run. A quota belongs to the folder of one run.
+  const canWait = sandbox.hasMounts && sandbox.hasLoopback && !sandbox.hasImages && quota === undefined;
+  const { defaultName: agent, programs } = deps.agents;
+  const warm =
+    config.agent.isWarm && canWait
+      ? new WarmAgents({
+          start: warmStarter({ runner, programs, agent, dataDir, gateways, removeTree }),
+          isMemoryShort: () => isMemoryShort(),
+          clock: systemClock,
+          log,
+        })
+      : undefined;
   return {
-    gateways: gatewaysOf(config, deps, sandbox, { redact: knownSecrets.redact, log }),
-    agents: createAcpRunner({
-      ...deps.agents,
-      sandbox,
-      variablesOf,
-      log: logger,
-      ...defaultModelOf(config.agent),
-      ...compatibleServerOf(config),
-      servers: config.models,
-      backgroundMs,
-      requireSandboxFor: (agent) => chosen.requireFor(agent),
-    }),
+    gateways,
+    warm,
+    agents: createAcpRunner({ ...runner, warm }),
     workspaces: createWorkspaceProvider({
       dataDir,
       quota,
@@ -229,7 +252,7 @@ function gatewaysOf(
   { authorize }: AppDeps,
   { hasLoopback: isolated }: Sandbox,
   logging: Pick<Parameters<typeof createGateways>[0], "redact" | "log">,
-): Gateways {
+): ReservableGateways {
   const destinations = new Destinations(agentAllow);
   return createGateways({
     authorize,

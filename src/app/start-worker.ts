@@ -95,6 +95,8 @@ export async function startWorker(
 ): Promise<void> {
   const { clones, eventRecovery, localDisk, maintenance, scheduler, secretKeyRotation, webhooks } = worker;
   undo.defer(() => clones.close());
+  worker.warm?.start();
+  undo.defer(() => worker.warm?.stop());
   await deps.queue.work("inbox", THREAD_JOB_CONCURRENCY, (key, stop) => deps.inboxProcessor.work(key, stop));
   await deps.queue.work("deliver", THREAD_JOB_CONCURRENCY, (key, stop) =>
     deps.outboxDispatcher.work(key, stop),

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { AGENT_SETTINGS, type AgentSetting, parseCommand } from "../agents/agent-settings.ts";
 import type { VariableDoc } from "./variable-doc.ts";
+import { flag } from "./variable-types.ts";
 
 export interface AgentConfig {
   /** The agent of runs that name no agent. */
@@ -12,6 +13,8 @@ export interface AgentConfig {
   readonly custom:
     | { readonly argv: readonly [string, ...string[]]; readonly readable: readonly string[] }
     | undefined;
+  /** Whether each worker has a warm agent for its next run. */
+  readonly isWarm: boolean;
   /** The environment in which npm installs agents: the settings of its registry and proxies, and no key of Errand. */
   readonly npmVariables: Readonly<Record<string, string>>;
 }
@@ -44,6 +47,7 @@ export const agentVariables = {
   ERRAND_MODEL: z.string().max(200, "must have at most 200 characters").optional(),
   ERRAND_AGENT_COMMAND: command,
   ERRAND_AGENT_READABLE: paths,
+  ERRAND_WARM_AGENTS: flag.default(false),
 };
 export const agentVariableDocs = {
   ERRAND_AGENT: {
@@ -67,6 +71,12 @@ export const agentVariableDocs = {
     default: "(none)",
     description: "Absolute paths that the agent `custom` must be able to read, separated by colons.",
   },
+  ERRAND_WARM_AGENTS: {
+    group: "Agents",
+    default: "0",
+    description:
+      "With `1`, each worker keeps one process of the default agent started and initialized for its next run. Only with bubblewrap, and while memory is not short.",
+  },
 } satisfies Record<keyof typeof agentVariables, VariableDoc>;
 
 type AgentVariables = z.infer<z.ZodObject<typeof agentVariables>>;
@@ -78,6 +88,7 @@ export function agentConfigOf(values: AgentVariables, env: Env): AgentConfig {
     setting: values.ERRAND_AGENT,
     model: values.ERRAND_MODEL,
     custom: argv === undefined ? undefined : { argv, readable },
+    isWarm: values.ERRAND_WARM_AGENTS,
     npmVariables: npmVariablesIn(env),
   };
 }

@@ -1,7 +1,8 @@
 import { rm } from "node:fs/promises";
+import type { Server as HttpServer } from "node:http";
 import { join } from "node:path";
 import { defined } from "../core/basics/defined.ts";
-import type { Gateway, GatewayGrant, Gateways } from "../core/ports/gateway.ts";
+import type { Gateway, GatewayGrant, ReservableGateways, ReservedGateway } from "../core/ports/gateway.ts";
 import type { Destinations } from "../outgoing/destinations.ts";
 import { createGuardedConnector } from "../outgoing/guarded-connector.ts";
 import { isOwnAddress } from "../outgoing/own-addresses.ts";
@@ -14,24 +15,63 @@ import { createGitGateway } from "./git/git-gateway.ts";
 import { createMcpGateway } from "./mcp/mcp-gateway.ts";
 import { BufferLimit } from "./models/model-call.ts";
 import { ModelGateway } from "./models/model-gateway.ts";
+import { ReservedAddress } from "./reserved-address.ts";
 import { Traffic } from "./traffic.ts";
 import { Upstream, type UpstreamOptions } from "./upstream.ts";
 
+/** What is behind each gateway, for the addresses that it gets later. */
+type Endpoints = WeakMap<Gateway, { readonly server: HttpServer; readonly token: GatewayToken }>;
+
 /** Creates the gateways of this process, which does not share its data directory. */
-export function createGateways(options: GatewayOptions): Gateways {
+export function createGateways(options: GatewayOptions): ReservableGateways {
   const root = join(options.dataDir, "gw");
+  const endpoints: Endpoints = new WeakMap();
   let emptied: Promise<void> | undefined;
+  const empty = () => {
+    // Removes what a killed process left there.
+    emptied ??= rm(root, { recursive: true, force: true });
+    return emptied;
+  };
   return {
     async open(grant) {
-      // Removes what a killed process left there.
-      emptied ??= rm(root, { recursive: true, force: true });
-      await emptied;
-      return openGateway(options, grant, root);
+      await empty();
+      return openGateway(options, grant, root, endpoints);
+    },
+    async reserve() {
+      await empty();
+      return reserve(options, root, endpoints);
     },
   };
 }
 
-async function openGateway(options: GatewayOptions, grant: GatewayGrant, root: string): Promise<Gateway> {
+async function reserve(
+  { limits }: GatewayOptions,
+  root: string,
+  endpoints: Endpoints,
+): Promise<ReservedGateway> {
+  const { connections } = { ...DEFAULT_LIMITS, ...limits };
+  const reserved = await ReservedAddress.open(root, connections);
+  return {
+    address: reserved.address,
+    portForward: reserved.portForward,
+    giveTo(gateway) {
+      const endpoint = endpoints.get(gateway);
+      if (endpoint === undefined) {
+        throw new Error("The gateway is not one of these.");
+      }
+      endpoint.token.accept(reserved.token);
+      reserved.serve(endpoint.server);
+    },
+    close: () => reserved.close(),
+  };
+}
+
+async function openGateway(
+  options: GatewayOptions,
+  grant: GatewayGrant,
+  root: string,
+  endpoints: Endpoints,
+): Promise<Gateway> {
   const token = new GatewayToken();
   const traffic = new Traffic();
   const { close, models, server } = assemble(options, grant, token, traffic);
@@ -40,7 +80,7 @@ async function openGateway(options: GatewayOptions, grant: GatewayGrant, root: s
     : listenOnPort(server.server));
   const host = `127.0.0.1:${listener.port}`;
   let closed: Promise<void> | undefined;
-  return {
+  const gateway: Gateway = {
     address: `http://${host}/${token.text}`,
     ...defined({ proxyUrl: grant.network === "internet" ? `http://${token.userInfo}@${host}` : undefined }),
     ...portForwardOf(listener),
@@ -54,6 +94,8 @@ async function openGateway(options: GatewayOptions, grant: GatewayGrant, root: s
       return closed;
     },
   };
+  endpoints.set(gateway, { server: server.server, token });
+  return gateway;
 }
 
 /** Most attempts use only some of the parts, so each is made for its first call. */

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { Server as NetServer, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Duplex } from "node:stream";
@@ -74,6 +74,11 @@ export class GatewayServer {
   }
 
   #keep(socket: Socket): void {
+    // An address that was reserved for it may be open for a moment longer.
+    if (this.#closing.signal.aborted) {
+      socket.destroy();
+      return;
+    }
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
   }
@@ -218,7 +223,7 @@ export async function listenOnPort(server: Server): Promise<Listener> {
  * Creates a directory for one socket, which the sandbox gets as a whole. Any user can enter it and use the socket,
  * because the user of a container differs. The directory above it keeps the other users of the machine out.
  */
-export async function listenOnSocket(server: Server, root: string): Promise<Listener> {
+export async function listenOnSocket(server: NetServer, root: string): Promise<Listener> {
   const directory = await makeDirectory(root);
   const socketPath = join(directory, "gw", SOCKET);
   await mkdir(dirname(socketPath));

@@ -10,6 +10,12 @@ export const GIT_USER = "git";
 /** Identifies the processes of an attempt to their gateway. It is worthless once the gateway is closed. */
 export class GatewayToken {
   readonly text = randomBytes(TOKEN_BYTES).toString("base64url");
+  readonly #texts = [this.text];
+
+  /** The processes of the attempt may also name the other token. */
+  accept(other: GatewayToken): void {
+    this.#texts.push(other.text);
+  }
 
   /** For programs that take the address of a proxy. */
   get userInfo(): string {
@@ -17,18 +23,18 @@ export class GatewayToken {
   }
 
   require(given: string | undefined): void {
-    if (!isSame(given ?? "", this.text)) {
+    if (!this.#isKnown(given ?? "")) {
       throw new Refusal(404, "There is nothing at this address.");
     }
   }
 
   /** Whether git sends the request, through the gateway as the proxy of the repositories' host, and knows the token. */
   isGit(request: IncomingMessage): boolean {
-    return isSame(proxyCredentials(request), `${GIT_USER}:${this.text}`);
+    return this.#isKnown(proxyCredentials(request), GIT_USER);
   }
 
   requireProxy(request: IncomingMessage): void {
-    if (isSame(proxyCredentials(request), this.userInfo)) {
+    if (this.#isKnown(proxyCredentials(request), USER)) {
       return;
     }
     const challenge = { "proxy-authenticate": 'Basic realm="errand"' };
@@ -36,7 +42,11 @@ export class GatewayToken {
   }
 
   isIn(path: string): boolean {
-    return isSame(path.split("/", 1)[0] ?? "", this.text);
+    return this.#isKnown(path.split("/", 1)[0] ?? "");
+  }
+
+  #isKnown(given: string, user?: string): boolean {
+    return this.#texts.some((text) => isSame(given, user === undefined ? text : `${user}:${text}`));
   }
 }
 

@@ -22,7 +22,7 @@ const catalogue: AgentCatalogue = createCatalogue();
 /** Not removed between test runs. It takes the place of a server's data directory. */
 export const AGENT_CACHE = resolve(import.meta.dirname, "../../node_modules/.cache/errand-agents");
 const { npmVariables: variables } = agentConfigOf(
-  { ERRAND_AGENT: "auto", ERRAND_AGENT_READABLE: [] },
+  { ERRAND_AGENT: "auto", ERRAND_AGENT_READABLE: [], ERRAND_WARM_AGENTS: false },
   process.env,
 );
 const installer = new AgentInstaller({ dataDir: AGENT_CACHE, variables });

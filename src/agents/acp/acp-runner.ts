@@ -4,14 +4,8 @@ import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import type { AgentPhases } from "../../core/model/runs/events.ts";
 import { PICTURE_BYTES_MAX } from "../../core/model/workspaces/picture.ts";
-import { pathsInside } from "../../core/model/workspaces/workspace.ts";
 import type { AgentObserver, AgentRunner, AgentSession, AgentStart } from "../../core/ports/agent-runner.ts";
-import type { Gateway } from "../../core/ports/gateway.ts";
-import type { Sandbox } from "../../sandboxes/sandbox.ts";
-import type { AgentDefinition, AgentLaunch, AgentPrograms } from "../agent-definition.ts";
-import { defaultModelFor, modelFor } from "../agent-models.ts";
-import { type CompatibleServer, chooseModel, listModels } from "../compatible-models.ts";
-import type { ModelServers, PlacedModel } from "../models.ts";
+import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
 import { AcpSession } from "./acp-session.ts";
 import { AgentConnection, type AgentListener } from "./agent-connection.ts";
 import { toAppError } from "./agent-error.ts";
@@ -22,40 +16,15 @@ import { requireMcpServers } from "./mcp-check.ts";
 import { type OpenedSession, openSession } from "./open-session.ts";
 import { PermissionAnswers } from "./permission-answers.ts";
 import { type FoundPictures, PictureFinder } from "./pictures.ts";
-import { unpackAgent } from "./unpack-agent.ts";
+import { basePromptFor, findAgent, prepareLaunch } from "./prepare-launch.ts";
+import type { AcpRunnerOptions } from "./runner-options.ts";
 import { boundedUpdate, mapUpdate } from "./update-mapping.ts";
+import { takeWarm, type WarmRequest } from "./warm/take-warm.ts";
 
 /** Longer than any agent needs to start on a loaded machine. */
 const START_TIMEOUT_MS = 120_000;
 /** Enough for `npx` to fetch a server. The agent then finds it in the cache of its home. */
 const MCP_TIMEOUT_MS = 60_000;
-
-/** What the driver needs of a log. pino's logger fits. */
-export interface AgentLog {
-  debug(facts: object, message: string): void;
-  warn(facts: object, message: string): void;
-}
-
-export interface AcpRunnerOptions {
-  readonly catalogue: ReadonlyMap<string, AgentDefinition>;
-  readonly programs: Pick<AgentPrograms, "provide">;
-  readonly sandbox: Sandbox;
-  /** Fails for an agent that may not run in this sandbox. */
-  readonly requireSandboxFor: (agent: AgentDefinition) => void;
-  readonly servers: ModelServers;
-  /** The model for runs that name none, if the agent can use it. */
-  readonly defaultModel?: string;
-  /** The server of another company that is asked for its models if there is no default one. */
-  readonly compatibleServer?: CompatibleServer;
-  /** Environment variables of all processes of an attempt. */
-  readonly variablesOf: (gateway: Gateway) => Readonly<Record<string, string>>;
-  readonly log: AgentLog;
-  readonly startTimeoutMs?: number;
-  /** How long an MCP server may take until it is initialized. */
-  readonly mcpTimeoutMs?: number;
-  /** How long the end of a turn waits for what the agent left running. */
-  readonly backgroundMs: number;
-}
 
 /** Drives every agent of the catalogue over version 1 of the Agent Client Protocol. */
 export function createAcpRunner(options: AcpRunnerOptions): AgentRunner {
@@ -73,11 +42,53 @@ async function startSession(
   const begunMs = performance.now();
   const agent = findAgent(options.catalogue, given.agent);
   options.requireSandboxFor(agent);
-  const request = agent.isDemo ? given : withStandingInstructions(given);
-  const prepared = { agent, launch: await prepareLaunch(options, agent, request, observer) };
+  const request = defined({ ...given, basePrompt: basePromptFor(agent, given.basePrompt) });
+  const report = (text: string) => observer.update({ kind: "agent.notice", severity: "info", text });
+  const launchAt = await prepareLaunch(options, agent, request, report);
+  const begin: Begin = (prepared, each, connection) =>
+    new SessionStart(options, prepared, each, observer, connection).run(begunMs);
+  try {
+    const start = { agent, launchAt, request };
+    return (await startWarm(options, start, begin)) ?? (await startCold(options, start, begin));
+  } finally {
+    void options.warm?.fill();
+  }
+}
+
+type Begin = (prepared: Prepared, request: AgentStart, connection: AgentConnection) => Promise<AgentSession>;
+
+/** Undefined: none waits for this run, or it was broken. The run has its files in both cases. */
+async function startWarm(
+  options: AcpRunnerOptions,
+  start: WarmRequest,
+  begin: Begin,
+): Promise<AgentSession | undefined> {
+  const { agent, request } = start;
+  const warm = await takeWarm(options, start);
+  if (warm === undefined) {
+    return undefined;
+  }
+  try {
+    return await begin({ agent, launch: warm.launch, isWarm: true }, request, warm.connection);
+  } catch (error) {
+    if (request.signal.aborted || !isAgentFailure(error)) {
+      throw error;
+    }
+    options.log.warn({ runId: request.runId, error }, "agent.warm.failed");
+    return undefined;
+  }
+}
+
+async function startCold(
+  options: AcpRunnerOptions,
+  { agent, launchAt, request }: WarmRequest,
+  begin: Begin,
+): Promise<AgentSession> {
+  const prepared = { agent, launch: launchAt(request.gateway.address) };
+  await writeHomeFiles(request.workspace.home, prepared.launch.files ?? {});
   await checkMcpServers(options, prepared, request);
   try {
-    return await new SessionStart(options, prepared, request, observer).run(begunMs);
+    return await begin(prepared, request, spawnAgent(options, prepared, request));
   } catch (error) {
     if (request.previousSession === undefined || request.signal.aborted || !isAgentFailure(error)) {
       throw error;
@@ -85,59 +96,14 @@ async function startSession(
     // Otherwise an agent that dies while it loads its old session would fail the run at each follow-up.
     options.log.warn({ runId: request.runId, error }, "agent.load_failed");
     const { previousSession: _, ...fresh } = request;
-    return await new SessionStart(options, prepared, fresh, observer).run(begunMs);
+    return await begin(prepared, fresh, spawnAgent(options, prepared, fresh));
   }
 }
 
-const STANDING_INSTRUCTIONS =
-  "When you end your turn, all your processes are ended: commands in the background, timers and subagents do not " +
-  "survive it, and nobody reads what you say later. Wait for everything that you start before you end your turn.";
-
-function withStandingInstructions(start: AgentStart): AgentStart {
-  const basePrompt = [start.basePrompt, STANDING_INSTRUCTIONS].filter(Boolean).join("\n\n");
-  return { ...start, basePrompt };
-}
-
-function findAgent(catalogue: AcpRunnerOptions["catalogue"], name: string): AgentDefinition {
-  const agent = catalogue.get(name);
-  if (agent === undefined) {
-    const remedy = `Use one of: ${[...catalogue.keys()].join(", ")}.`;
-    throw new AppError("resource_not_found", `There is no agent called ${name}.`, { remedy });
-  }
-  return agent;
-}
-
-/** Installs the agent if needed, and prepares the files that it needs at the start. */
-async function prepareLaunch(
-  options: AcpRunnerOptions,
-  agent: AgentDefinition,
-  request: AgentStart,
-  observer: AgentObserver,
-): Promise<AgentLaunch> {
-  const model = await modelOf(options, agent, request.modelId);
-  const report = (text: string) => observer.update({ kind: "agent.notice", severity: "info", text });
-  const directory =
-    agent.npmPackage === undefined ? "" : await options.programs.provide(agent, report, request.signal);
-  const unpacking = agent.unpacking?.(directory);
-  if (unpacking !== undefined && !(await unpackAgent(options.sandbox, unpacking, directory))) {
-    options.log.warn({ agent: agent.name }, "agent.unpack_failed");
-  }
-  const { basePrompt, gateway, permissionPolicy, workspace } = request;
-  const launch = agent.launch(
-    defined({
-      directory,
-      address: gateway.address,
-      servers: options.servers,
-      home: pathsInside(workspace).home,
-      permissionPolicy,
-      model,
-      basePrompt,
-    }),
-  );
-  if (launch.files !== undefined) {
-    await writeHomeFiles(workspace.home, launch.files);
-  }
-  return launch;
+function spawnAgent(options: AcpRunnerOptions, prepared: Prepared, request: AgentStart): AgentConnection {
+  const command = agentCommand(prepared, request, options.variablesOf(request.gateway));
+  const died = (stderr: string) => options.log.warn({ runId: request.runId, stderr }, "agent.died");
+  return new AgentConnection(new AgentProcess(options.sandbox.spawn(command), died));
 }
 
 /** An agent that accepts no MCP servers reports that itself. */
@@ -152,25 +118,6 @@ async function checkMcpServers(
   }
 }
 
-/** The key may have been removed since the run was created. */
-async function modelOf(
-  { compatibleServer, defaultModel, servers }: AcpRunnerOptions,
-  agent: AgentDefinition,
-  requestedModel: string | undefined,
-): Promise<PlacedModel | undefined> {
-  if (requestedModel === undefined) {
-    const usual = defaultModelFor(agent, servers, defaultModel);
-    const isAsked =
-      compatibleServer !== undefined && usual?.provider === "openai" && defaultModel === undefined;
-    return isAsked ? chooseModel(await listModels(compatibleServer), usual) : usual;
-  }
-  const model = modelFor(agent, requestedModel, servers);
-  if (typeof model !== "string") {
-    return model;
-  }
-  throw new AppError("integration_not_configured", model);
-}
-
 function isAgentFailure(error: unknown): boolean {
   return error instanceof AppError && error.options.reason !== undefined;
 }
@@ -178,6 +125,8 @@ function isAgentFailure(error: unknown): boolean {
 interface Prepared {
   readonly agent: AgentDefinition;
   readonly launch: AgentLaunch;
+  /** It was initialized before there was a run. */
+  readonly isWarm?: boolean;
 }
 
 /** The agent starts in other images, so the run ends as a failure of its environment. */
@@ -212,19 +161,22 @@ class SessionStart {
   #updatedAt = 0;
   #isNoisy = false;
 
-  constructor(options: AcpRunnerOptions, prepared: Prepared, request: AgentStart, observer: AgentObserver) {
+  constructor(
+    options: AcpRunnerOptions,
+    prepared: Prepared,
+    request: AgentStart,
+    observer: AgentObserver,
+    agent: AgentConnection,
+  ) {
     this.#options = options;
     this.#prepared = prepared;
     this.#request = request;
     this.#observer = observer;
     this.#permissions = new PermissionAnswers(request.permissionPolicy, observer);
-    const agentProcess = new AgentProcess(
-      options.sandbox.spawn(agentCommand(prepared, request, options.variablesOf(request.gateway))),
-      (stderr) => options.log.warn({ runId: request.runId, stderr }, "agent.died"),
-    );
-    this.#agent = new AgentConnection(agentProcess, this.#listener());
+    this.#agent = agent;
+    agent.listen(this.#listener());
     this.#tasks = new BackgroundTasks({
-      process: agentProcess.process,
+      process: agent.process.process,
       mcpServers: Object.values(request.mcpServers).filter((server) => server !== "remote"),
       limitMs: options.backgroundMs,
       updatedAt: () => this.#updatedAt,
@@ -242,6 +194,7 @@ class SessionStart {
       return new AcpSession({
         opened,
         phases,
+        isWarm: this.#prepared.isWarm === true,
         connection: this.#agent.client,
         process: this.#agent.process,
         permissions: this.#permissions,

@@ -28,6 +28,7 @@ import type { PermissionAnswers } from "./permission-answers.ts";
 export interface SessionDeps {
   readonly opened: OpenedSession;
   readonly phases: AgentPhases;
+  readonly isWarm: boolean;
   readonly connection: ClientConnection;
   readonly process: AgentProcess;
   readonly permissions: PermissionAnswers;
@@ -41,6 +42,7 @@ export class AcpSession implements AgentSession {
   readonly resumed: boolean;
   readonly agent: AgentSession["agent"];
   readonly phases: AgentPhases;
+  readonly isWarm: boolean;
   readonly #deps: SessionDeps;
   #preamble: string;
   #turn: Turn | undefined;
@@ -53,6 +55,7 @@ export class AcpSession implements AgentSession {
     this.resumed = deps.opened.resumed;
     this.agent = deps.opened.agent;
     this.phases = deps.phases;
+    this.isWarm = deps.isWarm;
     this.#preamble = deps.opened.preamble ?? "";
   }
 

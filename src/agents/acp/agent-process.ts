@@ -3,7 +3,7 @@ import { defined } from "../../core/basics/defined.ts";
 import { AppError } from "../../core/basics/errors.ts";
 import { pathsInside, workspaceAccess } from "../../core/model/workspaces/workspace.ts";
 import type { AgentStart } from "../../core/ports/agent-runner.ts";
-import { gatewayConnection } from "../../core/ports/gateway.ts";
+import { type GatewayAccess, gatewayConnection } from "../../core/ports/gateway.ts";
 import type { SandboxCommand, SandboxExit, SandboxProcess } from "../../sandboxes/sandbox.ts";
 import type { AgentDefinition, AgentLaunch } from "../agent-definition.ts";
 import { bounded } from "./agent-error.ts";
@@ -121,13 +121,20 @@ function reasonOf(cause: unknown): string {
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/** What the command of an agent depends on, besides its launch. */
+export interface CommandNeeds extends Pick<AgentStart, "image" | "variables" | "workspace"> {
+  readonly gateway: GatewayAccess;
+  /** Shown to the operator. */
+  readonly runId: string;
+}
+
 /**
  * The command that starts the agent in its sandbox. The run's own variables come first, so that none replaces one of
  * ours. `shared` are the variables of all processes of the attempt.
  */
 export function agentCommand(
   { agent, launch }: { readonly agent: Pick<AgentDefinition, "isDemo">; readonly launch: AgentLaunch },
-  start: AgentStart,
+  start: CommandNeeds,
   shared: Readonly<Record<string, string>>,
 ): SandboxCommand {
   const { gateway, image, runId, variables, workspace } = start;

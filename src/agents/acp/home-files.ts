@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 
 /**
  * Writes the files of a launch into the agent's home. An earlier turn may have left links there that lead outside. No
- * process of the agent runs now, so a check before each step is enough.
+ * process that sees this home runs now, so a check before each step is enough.
  */
 export async function writeHomeFiles(home: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {

@@ -218,6 +218,12 @@ export const RUN_EVENT_KINDS: Kinds = {
       session: text("The agent's own id of the session."),
       resumed: flag("Whether the agent remembers the earlier turns."),
       phases: AgentPhases,
+      warm: z
+        .literal(true)
+        .optional()
+        .describe(
+          "The agent was started and initialized before there was the run. Absent if not, and for guests.",
+        ),
     },
   },
   "turn.started": {

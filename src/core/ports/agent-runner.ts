@@ -54,6 +54,8 @@ export interface AgentSession {
   readonly resumed: boolean;
   readonly agent: { readonly name: string; readonly version?: string };
   readonly phases: AgentPhases;
+  /** Its program was started and initialized before there was the run. */
+  readonly isWarm?: boolean;
   /**
    * Runs one turn. It is never called while another turn is running. Waits for a while for commands that the agent left
    * running, and stops them then. Rejects with an AppError when the agent fails or dies.

@@ -56,6 +56,21 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+/** How processes reach a gateway. */
+export type GatewayAccess = Pick<Gateway, "address" | "portForward" | "proxyUrl">;
+
+/** An address for a process that starts before its run is known. It refuses everything with 403 until then. */
+export interface ReservedGateway extends Required<Pick<Gateway, "address" | "portForward">> {
+  /** From now on the address leads to the gateway, with its grant and its limits. */
+  giveTo(gateway: Gateway): void;
+  close(): Promise<void>;
+}
+
+export interface ReservableGateways extends Gateways {
+  /** Only for sandboxes with a loopback of their own. */
+  reserve(): Promise<ReservedGateway>;
+}
+
 /** How processes of a sandbox reach the gateway, depending on whether they have a loopback of their own. */
 export function gatewayConnection({
   address,

@@ -7,6 +7,7 @@ describe("the variables of agents", () => {
       setting: "auto",
       model: undefined,
       custom: undefined,
+      isWarm: false,
       npmVariables: {},
     });
   });

@@ -2598,6 +2598,10 @@ class AgentStartedEvent(Model):
     """
     How long the parts of the start took, in milliseconds. Absent in events of earlier versions and for guests.
     """
+    warm: Literal[True] | None = None
+    """
+    The agent was started and initialized before there was the run. Absent if not, and for guests.
+    """
 
 
 class TurnStartedEvent(Model):

@@ -2609,6 +2609,10 @@ export type AgentStartedEvent = {
      * How long the parts of the start took, in milliseconds. Absent in events of earlier versions and for guests.
      */
     phases?: AgentStartedEventPhases;
+    /**
+     * The agent was started and initialized before there was the run. Absent if not, and for guests.
+     */
+    warm?: true;
 };
 
 /**

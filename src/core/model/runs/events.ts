@@ -51,6 +51,8 @@ export type RunEventBody =
       readonly resumed: boolean;
       /** Absent in events of earlier versions. */
       readonly phases?: AgentPhases;
+      /** The agent was started and initialized before there was the run. */
+      readonly warm?: true;
     }
   | {
       readonly kind: "turn.started";

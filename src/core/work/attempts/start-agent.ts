@@ -180,13 +180,14 @@ async function recordStart(
     sessionId: session.sessionId,
   });
   const { phases } = session;
-  const version = agent.version === undefined ? {} : { version: agent.version };
+  const { version } = agent;
+  const optional = defined({ version, warm: session.isWarm === true ? (true as const) : undefined });
   const { run } = await lease.write((edit) => {
     edit.set({ agentSession: sessionId, agentWorkspace: inside?.directory, agentVersion: agent.version });
     edit.record({
       kind: "agent.started",
       agent: agent.name,
-      ...version,
+      ...optional,
       session: sessionId,
       resumed,
       phases,

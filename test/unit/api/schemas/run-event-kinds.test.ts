@@ -34,6 +34,7 @@ const EVENTS: { readonly [Kind in RunEventKind]: Omit<Extract<RunEventBody, { ki
   "agent.started": {
     ...{ agent: "demo", version: "1", session: "s", resumed: false },
     phases: { processMs: 1, initializeMs: 2, sessionMs: 3 },
+    warm: true,
   },
   "turn.started": { followUpIds: ["f"], again: false, mode: "plan" },
   "turn.ended": {
