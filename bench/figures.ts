@@ -4,6 +4,7 @@ import { createToStart } from "./figures/create-to-start.ts";
 import { durableCreate } from "./figures/durable-create.ts";
 import { equalRefusals } from "./figures/equal-refusals.ts";
 import { fairQueue } from "./figures/fair-queue.ts";
+import { firstText } from "./figures/first-text.ts";
 import { hostileBodies } from "./figures/hostile-bodies.ts";
 import { ingestion } from "./figures/ingestion.ts";
 import { listAtScale } from "./figures/list-at-scale.ts";
@@ -31,5 +32,6 @@ export const FIGURES: readonly Figure[] = [
   cliStart,
   runPage,
   turnCheckpoint,
+  firstText,
   fairQueue,
 ];
