@@ -6,7 +6,7 @@ import type { Run, RunDefinition } from "../core/model/runs/run.ts";
 import { CHANNELS } from "../core/ports/pubsub.ts";
 import type { RunChange } from "../core/ports/stores/run-change.ts";
 import type { RunPage, RunQuery } from "../core/ports/stores/run-query.ts";
-import type { RunAggregate, RunKey, RunStore } from "../core/ports/stores/run-store.ts";
+import type { OwnChange, RunAggregate, RunKey, RunStore } from "../core/ports/stores/run-store.ts";
 import { UniqueConflict } from "../core/ports/stores/storage.ts";
 import { nameAuthor } from "./audit-log.ts";
 import type { Batcher } from "./batcher.ts";
@@ -96,36 +96,70 @@ export class PrismaRunStore implements RunStore {
     return (await insertRuns(statements, this.#deps.jobInsert.sql, [rows], "checked")).size > 0;
   }
 
-  /** Concurrent changes of a run are rare. After one, the row is locked before the second read. */
   async change(id: RunId, decide: Decide): Promise<Run> {
+    const { by, run } = await this.#change(id, decide);
+    if (by !== undefined) {
+      this.#publish(id, by, [CHANNELS.attempt(id)]);
+    }
+    return run;
+  }
+
+  async changeOwn(id: RunId, decide: Decide, known: RunAggregate | undefined): Promise<OwnChange> {
+    const { by, next, run } = await this.#change(id, decide, known);
+    if (by !== undefined) {
+      this.#publish(id, by);
+    }
+    return defined({ run, next });
+  }
+
+  /** Concurrent changes of a run are rare. After one, the row is locked before the run is read. */
+  async #change(id: RunId, decide: Decide, known?: RunAggregate): Promise<Changed> {
     const { database } = this.#deps;
     const changed =
-      (await this.#tryChange(database, id, decide)) ??
+      (known && (await this.#tryKnown(known, decide))) ??
+      (await this.#tryChange(database, await readAggregate(database, id), decide)) ??
       (await database.transaction(async (tx) => {
-        await lockRun(statementsOf(tx), id);
-        return this.#tryChange(statementsOf(tx), id, decide);
+        const statements = statementsOf(tx);
+        await lockRun(statements, id);
+        return this.#tryChange(statements, await readAggregate(statements, id), decide);
       }));
     if (changed === undefined) {
       throw new AppError("resource_unavailable", "The run has changed meanwhile.");
     }
-    if (changed.by !== undefined) {
-      this.#publish(id, changed.by);
+    return changed;
+  }
+
+  /**
+   * Only a stored change proves that the run was as known. Threads change without their run, so a run that has some is read.
+   */
+  async #tryKnown(known: RunAggregate, decide: Decide): Promise<Changed | undefined> {
+    if (known.threads.length > 0) {
+      return undefined;
     }
-    return changed.run;
+    let change: RunChange | undefined;
+    try {
+      change = decide(known);
+    } catch {
+      return undefined;
+    }
+    return change && this.#tryChange(this.#deps.database, known, () => change);
   }
 
   /** Undefined when another transaction has changed the run since it was read; then nothing is stored. */
-  async #tryChange(statements: Statements, id: RunId, decide: Decide): Promise<Changed | undefined> {
-    const aggregate = await readAggregate(statements, id);
+  async #tryChange(
+    statements: Statements,
+    aggregate: RunAggregate,
+    decide: Decide,
+  ): Promise<Changed | undefined> {
     const change = decide(aggregate);
     if (change === undefined) {
-      return { run: aggregate.run };
+      return { run: aggregate.run, next: aggregate };
     }
-    const run = await this.#store(statements, aggregate, change);
-    if (run === undefined) {
+    const stored = await this.#store(statements, aggregate, change);
+    if (stored === undefined) {
       await this.#requireKey(statements, change);
     }
-    return run && { run, by: change };
+    return stored && { run: stored.run, by: change, next: nextOf(aggregate, change, stored) };
   }
 
   /** Tells why nothing was stored, if it was the caller's key, sign-in or share link. */
@@ -141,7 +175,11 @@ export class PrismaRunStore implements RunStore {
     }
   }
 
-  async #store(statements: Statements, aggregate: RunAggregate, change: RunChange): Promise<Run | undefined> {
+  async #store(
+    statements: Statements,
+    aggregate: RunAggregate,
+    change: RunChange,
+  ): Promise<Stored | undefined> {
     const at = this.#deps.clock.now();
     const { idempotentResponse: answer, jobs } = change;
     const isLimited = change.lease?.runningMax !== undefined;
@@ -151,13 +189,13 @@ export class PrismaRunStore implements RunStore {
     }
     return statements.transaction(async (tx) => {
       await nameAuthor(tx, change.author);
-      const run = await updateRun(statementsOf(tx), aggregate, change, at);
-      if (run === undefined) {
+      const stored = await updateRun(statementsOf(tx), aggregate, change, at);
+      if (stored === undefined) {
         return undefined;
       }
-      await requireRoom(statementsOf(tx), run.teamId, change.lease);
-      await this.#storeCaused(tx, run.id, change);
-      return { ...run, ...change.details };
+      await requireRoom(statementsOf(tx), stored.run.teamId, change.lease);
+      await this.#storeCaused(tx, stored.run.id, change);
+      return { ...stored, run: { ...stored.run, ...change.details } };
     });
   }
 
@@ -170,7 +208,7 @@ export class PrismaRunStore implements RunStore {
       await deleteRun(tx, run);
     });
     // Open streams of the run end, and its share links leave the caches.
-    pubsub.publish([CHANNELS.run(id), CHANNELS.keys, CHANNELS.deletedRuns]);
+    pubsub.publish([CHANNELS.run(id), CHANNELS.attempt(id), CHANNELS.keys, CHANNELS.deletedRuns]);
   }
 
   getAggregate(id: RunId): Promise<RunAggregate> {
@@ -272,9 +310,10 @@ export class PrismaRunStore implements RunStore {
     }
   }
 
-  #publish(id: RunId, change: RunChange): void {
+  #publish(id: RunId, change: RunChange, others: readonly string[] = []): void {
     this.#deps.pubsub.publish([
       CHANNELS.run(id),
+      ...others,
       CHANNELS.log,
       ...(change.isClaimable === true ? [CHANNELS.runQueue] : []),
       ...change.jobs.map(({ kind }) => CHANNELS.jobs(kind)),
@@ -284,10 +323,24 @@ export class PrismaRunStore implements RunStore {
 
 type Decide = (aggregate: RunAggregate) => RunChange | undefined;
 
+type Stored = Pick<RunAggregate, "run" | "version">;
+
 interface Changed {
   readonly run: Run;
   /** Undefined when nothing had to change. */
   readonly by?: RunChange;
+  readonly next: RunAggregate | undefined;
+}
+
+/** The aggregate after a change. Undefined: the change may have changed more of it than the run. */
+function nextOf(aggregate: RunAggregate, change: RunChange, stored: Stored): RunAggregate | undefined {
+  const { binding, cardsFromNow = [], changedFollowUps = [], details, followUps, takenFollowUps } = change;
+  const lists = [cardsFromNow, changedFollowUps, followUps];
+  const isOnlyRun =
+    [binding, details, takenFollowUps].every((other) => other === undefined) &&
+    lists.every((list) => list.length === 0) &&
+    stored.run.turn === aggregate.run.turn;
+  return isOnlyRun ? { ...aggregate, ...stored } : undefined;
 }
 
 /** Whether the change affects only the run: its row, its log, its idempotent response and its jobs. */

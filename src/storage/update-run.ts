@@ -1,6 +1,6 @@
 import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
-import type { ChangedDetails, Run } from "../core/model/runs/run.ts";
+import type { ChangedDetails } from "../core/model/runs/run.ts";
 import type { RunChange } from "../core/ports/stores/run-change.ts";
 import type { RunAggregate } from "../core/ports/stores/run-store.ts";
 import type { Statements, Tx } from "./database.ts";
@@ -95,12 +95,12 @@ const statement = ({ after = "", before = "", columns, condition = "" }: LeasePa
       AND (given.api_key_id IS NULL OR given.api_key_id IN (SELECT id FROM alive))
       AND (given.sign_in_id IS NULL OR given.sign_in_id IN (SELECT id FROM signed_in))
       AND (given.share_link_id IS NULL OR given.share_link_id IN (SELECT id FROM shared))${condition}
-    RETURNING runs.*),${after}
+    RETURNING runs.*, runs.xmin::text AS version),${after}
   logged AS (
     INSERT INTO run_events (run_id, seq, turn, at, kind, body)
     SELECT changed.id, event.seq, event.turn, greatest(now(), newest.at), event.body ->> 'kind', event.body
     FROM changed, given, ${NEWEST}, jsonb_to_recordset(given.events) AS event (seq int, turn int, body jsonb))
-  SELECT ${RUN_COLUMNS} FROM changed`;
+  SELECT ${RUN_COLUMNS}, version FROM changed`;
 const TEXTS = {
   kept: statement(LEASES.kept),
   granted: statement(LEASES.granted),
@@ -108,7 +108,7 @@ const TEXTS = {
 } as const;
 
 /**
- * Stores the change of a run with its events as one statement. Returns the changed run; undefined, and nothing is
+ * Stores the change of a run with its events as one statement. Returns the changed run and its new version; undefined, and nothing is
  * stored, when the run has changed since the decision, its lease was renewed, the API key of the caller was revoked, or
  * its sign-in has ended.
  */
@@ -117,7 +117,7 @@ export async function updateRun(
   { run, version }: RunAggregate,
   change: RunChange,
   at: Date,
-): Promise<Run | undefined> {
+): Promise<Pick<RunAggregate, "run" | "version"> | undefined> {
   const { apiKeyId, events, ifLeaseIsOver, lease, progress, shareLinkId, signInId } = change;
   const sent = {
     ...valuesOf(PROGRESS_COLUMNS, progress),
@@ -134,8 +134,11 @@ export async function updateRun(
     if_lease_is_over: ifLeaseIsOver,
   };
   const text = TEXTS[lease === undefined ? "kept" : lease === null ? "dropped" : "granted"];
-  const [row] = await statements.rows<RunRow>({ text, values: [JSON.stringify(sent)] });
-  return row === undefined ? undefined : runOf(row);
+  const [row] = await statements.rows<RunRow & Pick<RunAggregate, "version">>({
+    text,
+    values: [JSON.stringify(sent)],
+  });
+  return row && { run: runOf(row), version: row.version };
 }
 
 const SEARCH_TEXT_OF_RUN = `

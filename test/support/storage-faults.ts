@@ -23,10 +23,13 @@ export class StorageFaults {
   constructor(storage: Storage) {
     const { leases, runs } = storage;
     const change: RunStore["change"] = (id, decide) => this.#change(() => runs.change(id, decide));
+    const changeOwn: RunStore["changeOwn"] = (id, decide, known) =>
+      this.#change(() => runs.changeOwn(id, decide, known));
     this.storage = {
       ...storage,
       runs: {
         change,
+        changeOwn,
         create: (origin, created) => runs.create(origin, created),
         remove: (id, check) => runs.remove(id, check),
         getAggregate: (id) => this.#look(() => runs.getAggregate(id)),

@@ -5,6 +5,8 @@ import type { JobKind } from "./queue.ts";
 export const CHANNELS = {
   /** The run has changed. */
   run: (id: RunId): string => `run:${id}`,
+  /** The run was changed, and not by the attempt that works on it. */
+  attempt: (id: RunId): string => `attempt:${id}`,
   /** The log of some run has grown. */
   log: "log",
   /** A run waits for a worker, or a slot is free for one. The previous release uses the same name. */

@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import type { PrincipalId, RunId } from "../../../src/core/basics/ids.ts";
 import type { RunEventBody } from "../../../src/core/model/runs/events.ts";
 import type { Run, RunProgress } from "../../../src/core/model/runs/run.ts";
+import { CHANNELS } from "../../../src/core/ports/pubsub.ts";
 import type { RunChange } from "../../../src/core/ports/stores/run-change.ts";
 import type { RunAggregate, RunStore } from "../../../src/core/ports/stores/run-store.ts";
 import { EVENTS_LENGTH_MAX, eventPages } from "../../../src/core/runs/event-pages.ts";
-import { aChange, aFollowUp, anApproval } from "../../support/run-builders.ts";
+import { aChange, aFollowUp, anApproval, aThread } from "../../support/run-builders.ts";
 import { aBoundThread, aStoredRun, type StorageHarness } from "./harness.ts";
 
 export function describeChangingRuns(harness: () => StorageHarness): void {
@@ -62,6 +63,99 @@ export function describeChangingRuns(harness: () => StorageHarness): void {
       expect(same).toEqual(run);
       expect(await storage.runs.find({ id: run.id })).toEqual(run);
       expect(pubsub).toEqual([]);
+    });
+
+    describe("by the attempt that works on it", () => {
+      test("what the change returns is what a read returns, or the next change must read", async () => {
+        const { storage } = harness();
+        const stored = await aStoredRun(harness());
+        const { id } = stored;
+        const followUp = aFollowUp(stored);
+        const thread = aThread();
+        const changes: ((aggregate: RunAggregate) => RunChange)[] = [
+          (aggregate) => noting(aggregate, "first"),
+          (aggregate) => noting(aggregate, "second"),
+          ({ run }) => aChange({ ...run, state: "BLOCKED", stateSince: new Date(5) }),
+          (aggregate) => noting(aggregate, "third", { followUps: [followUp] }),
+          (aggregate) => noting(aggregate, "fourth"),
+          ({ run }) => aChange({ ...run, turn: 1 }, { takenFollowUps: { ids: [followUp.id], turn: 1 } }),
+          (aggregate) => noting(aggregate, "fifth"),
+          ({ run }) => aChange({ ...run, turn: 2 }),
+          (aggregate) => noting(aggregate, "sixth", { details: { title: "Another" } }),
+          (aggregate) => noting(aggregate, "seventh"),
+          (aggregate) => noting(aggregate, "eighth", { binding: { thread, expected: undefined } }),
+          (aggregate) => noting(aggregate, "ninth"),
+        ];
+        let known: RunAggregate | undefined;
+        let kept = 0;
+        for (const decide of changes) {
+          const { next, run } = await storage.runs.changeOwn(id, decide, known);
+          expect(run).toEqual(await storage.runs.find({ id }));
+          expect(next ?? (await storage.runs.getAggregate(id))).toEqual(await storage.runs.getAggregate(id));
+          kept += next === undefined ? 0 : 1;
+          known = next;
+        }
+        expect(kept).toBeGreaterThan(5);
+      });
+
+      test("it decides with what it knows while nobody else has changed the run", async () => {
+        const { storage } = harness();
+        const { id } = await aStoredRun(harness());
+        const { next } = await storage.runs.changeOwn(id, (each) => noting(each, "a"), undefined);
+
+        const seen: RunAggregate[] = [];
+        await storage.runs.changeOwn(id, (each) => noting(seen[seen.push(each) - 1] ?? each, "b"), next);
+
+        expect(seen).toHaveLength(1);
+        expect(seen[0]).toBe(next);
+      });
+
+      test.each<[string, (aggregate: RunAggregate) => RunChange | undefined]>([
+        ["stores", (each) => noting(each, "c")],
+        ["decides that nothing is to be done", ({ run }) => (run.lastSeq < 3 ? undefined : aChange(run))],
+        [
+          "refuses",
+          (each) => {
+            if (each.run.lastSeq < 3) {
+              throw new Error("too early");
+            }
+            return noting(each, "c");
+          },
+        ],
+      ])(
+        "an attempt that %s on what it knew decides again after the change of another one",
+        async (_what, decide) => {
+          const { storage } = harness();
+          const { id, lastSeq } = await aStoredRun(harness());
+          const { next } = await storage.runs.changeOwn(id, (each) => noting(each, "a"), undefined);
+          await storage.runs.change(id, (each) => noting(each, "b"));
+          expect((await storage.runs.find({ id }))?.lastSeq).toBe(lastSeq + 2);
+          const seen: number[] = [];
+
+          const { run } = await storage.runs.changeOwn(
+            id,
+            (each) => {
+              seen.push(each.run.lastSeq);
+              return decide(each);
+            },
+            next,
+          );
+
+          expect(seen.at(-1)).toBe(lastSeq + 2);
+          expect(run).toEqual(await storage.runs.find({ id }));
+        },
+      );
+
+      test("only changes of others notify it", async () => {
+        const { pubsub, storage } = harness();
+        const { id } = await aStoredRun(harness());
+        pubsub.length = 0;
+
+        await storage.runs.changeOwn(id, (each) => noting(each, "a"), undefined);
+        expect(pubsub).toEqual([CHANNELS.run(id), CHANNELS.log]);
+        await storage.runs.change(id, (each) => noting(each, "b"));
+        expect(pubsub.slice(2).toSorted()).toEqual([CHANNELS.attempt(id), CHANNELS.log, CHANNELS.run(id)]);
+      });
     });
 
     test("a decision that throws stores nothing, and its error is passed on", async () => {

@@ -17,6 +17,15 @@ export interface RunStore {
    */
   change(id: RunId, decide: (aggregate: RunAggregate) => RunChange | undefined): Promise<Run>;
   /**
+   * `change` for the attempt that works on the run. It decides with `known` instead of reading the run, unless the run has
+   * changed since. It does not notify the attempt itself.
+   */
+  changeOwn(
+    id: RunId,
+    decide: (aggregate: RunAggregate) => RunChange | undefined,
+    known: RunAggregate | undefined,
+  ): Promise<OwnChange>;
+  /**
    * Deletes a run with everything that belongs to it, unless `check` throws. Its threads have no run afterwards. Blobs
    * that another run uses stay. Throws `resource_not_found`.
    */
@@ -45,6 +54,12 @@ export interface RunStore {
   readEventsBefore(id: RunId, before: number, limit: number): Promise<readonly RunEvent[]>;
   /** The number of the last event before the turn `turn`; 0 if there is none. Cheap in a long log. */
   lastSeqBeforeTurn(id: RunId, turn: number): Promise<number>;
+}
+
+export interface OwnChange {
+  readonly run: Run;
+  /** What the next change may know. Absent: it must read the run. */
+  readonly next?: RunAggregate;
 }
 
 /** Identifies a run by its id, by its session, or as the newest run of a conversation. */

@@ -80,9 +80,9 @@ export class Attempt {
       paths: outerDeps.workspaces.shownPaths(outerDeps.run.id),
     });
     const deps = { ...outerDeps, redact: this.#secrets.redact };
-    const { storage, clock, writer, run, token } = deps;
+    const { storage, clock, known, writer, run, token } = deps;
     const abort = new AttemptAbort();
-    const lease = new LeaseWriter({ runs: storage.runs, runId: run.id, token, clock, writer });
+    const lease = new LeaseWriter({ runs: storage.runs, runId: run.id, known, token, clock, writer });
     this.#logLimit = new LogLimit(deps.settings, abort);
     this.#time = attemptTimer(clock, deps.settings, abort);
     this.#services = {
@@ -105,7 +105,7 @@ export class Attempt {
       // Cards show the next change. Every other write of the attempt reports what is wrong.
       return shown.then(({ value }) => value).catch(() => false);
     });
-    this.#watch = new RunWatch(deps, {
+    this.#watch = new RunWatch(deps, lease, {
       lost: () => this.#lose(),
       ended: () => abort.abort({ kind: "cancelled" }),
       interrupted: (followUpId) => this.#turns?.interrupted(followUpId),

@@ -6,6 +6,7 @@ import { CHANNELS, type Unsubscribe } from "../../ports/pubsub.ts";
 import type { RunAggregate } from "../../ports/stores/run-store.ts";
 import { deliverable } from "../../runs/approval.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
+import type { LeaseWriter } from "../lease/lease-writer.ts";
 import { steerable } from "../turns/steering.ts";
 
 /** What can happen to a run from outside while an attempt works on it. */
@@ -30,20 +31,21 @@ export interface WatchedChanges {
 }
 
 /**
- * Holds the lease and reads the run: at once when notified, otherwise when a renewal of the lease finds that it has
- * changed. It also reports with every renewal, because an attempt that was not ready for a report gets it again.
+ * Holds the lease and reads the run: at once when notified of a change by others, otherwise when a renewal of the lease finds
+ * that it has changed. It also reports with every renewal, because an attempt that was not ready for a report gets it again.
  */
 export class RunWatch {
   readonly #deps: AttemptDeps;
+  readonly #lease: LeaseWriter;
   readonly #changes: WatchedChanges;
   readonly #interrupts = new Set<string>();
   #stops: (Stop | Unsubscribe)[] = [];
   #reading: Promise<void> | undefined;
   #again = false;
-  #last: RunAggregate | undefined;
 
-  constructor(deps: AttemptDeps, changes: WatchedChanges) {
+  constructor(deps: AttemptDeps, lease: LeaseWriter, changes: WatchedChanges) {
     this.#deps = deps;
+    this.#lease = lease;
     this.#changes = changes;
   }
 
@@ -53,7 +55,7 @@ export class RunWatch {
     const lost = () => this.#changes.lost();
     this.#stops = [
       renewals.hold({ runId: run.id, token, renewed, lost }),
-      pubsub.subscribe(CHANNELS.run(run.id), () => this.#read()),
+      pubsub.subscribe(CHANNELS.attempt(run.id), () => this.#read()),
     ];
   }
 
@@ -64,8 +66,9 @@ export class RunWatch {
   }
 
   #look(version: string): void {
-    if (this.#last?.version === version) {
-      this.#report(this.#last);
+    const { latest } = this.#lease;
+    if (latest?.version === version) {
+      this.#report(latest);
       return;
     }
     this.#read();
@@ -87,10 +90,9 @@ export class RunWatch {
   }
 
   async #readOnce(): Promise<void> {
-    const { log, run, storage } = this.#deps;
+    const { log, run } = this.#deps;
     try {
-      this.#last = await storage.runs.getAggregate(run.id);
-      this.#report(this.#last);
+      this.#report(await this.#lease.read());
     } catch (error) {
       log.warn("run.read.failed", { runId: run.id, error: String(error) });
     }

@@ -5,6 +5,7 @@ import type { ImageSource } from "../../ports/image-source.ts";
 import { CHANNELS } from "../../ports/pubsub.ts";
 import type { Slot } from "../../ports/queue.ts";
 import type { NextRun } from "../../ports/stores/claim-store.ts";
+import type { RunAggregate } from "../../ports/stores/run-store.ts";
 import { type Storage, TeamAtQuota } from "../../ports/stores/storage.ts";
 import { RunEdit } from "../../runs/run-edit.ts";
 import { decideClaim } from "../context/decide-attempt.ts";
@@ -14,7 +15,7 @@ import { Attempt } from "./attempt.ts";
 import { RunImages } from "./run-images.ts";
 
 export interface RunWorkerDeps
-  extends Omit<AttemptDeps, "redact" | "renewals" | "run" | "slot" | "stop" | "storage" | "token"> {
+  extends Omit<AttemptDeps, "known" | "redact" | "renewals" | "run" | "slot" | "stop" | "storage" | "token"> {
   readonly leaseMs: number;
   /** The name by which runs ask for this worker. */
   readonly host?: string;
@@ -27,6 +28,8 @@ export interface RunWorkerDeps
 export interface ClaimedRun {
   readonly run: Run;
   readonly token: LeaseToken;
+  /** The run as the claim left it. */
+  readonly known: RunAggregate | undefined;
   /** The quota `running_runs` of its team. */
   readonly runningMax: number | undefined;
 }
@@ -70,7 +73,7 @@ export class RunWorker {
   }
 
   /** `stop` asks to hand the run back soon. */
-  async perform({ run, runningMax, token }: ClaimedRun, stop: AbortSignal, slot: Slot): Promise<void> {
+  async perform({ known, run, runningMax, token }: ClaimedRun, stop: AbortSignal, slot: Slot): Promise<void> {
     const { pubsub } = this.#deps;
     const callOthers = () => (runningMax === undefined ? undefined : pubsub.publish([CHANNELS.runQueue]));
     const reacquire: Slot["reacquire"] = (signal) => slot.reacquire(signal);
@@ -78,7 +81,7 @@ export class RunWorker {
       slot.release();
       callOthers();
     };
-    const claim = { run, token, stop, slot: { release, reacquire }, renewals: this.#renewals };
+    const claim = { run, token, known, stop, slot: { release, reacquire }, renewals: this.#renewals };
     await new Attempt({ ...this.#deps, ...claim }).perform();
     // Another worker may have a free slot for the next run of a team that was at its quota.
     callOthers();
@@ -95,12 +98,13 @@ export class RunWorker {
     const token = newId<LeaseToken>(clock.now());
     const grant = { token, worker, ttlMs: leaseMs, runningMax };
     try {
-      const run = await storage.runs.change(id, (aggregate) => {
+      const decide = (aggregate: RunAggregate) => {
         const edit = this.#edit(aggregate);
         return decideClaim(edit, grant) ? edit.done() : undefined;
-      });
+      };
+      const { next: known, run } = await storage.runs.changeOwn(id, decide, undefined);
       this.#images?.forget(id);
-      return run.lease?.token === token ? { run, token, runningMax } : undefined;
+      return run.lease?.token === token ? { run, token, known, runningMax } : undefined;
     } catch (error) {
       if (!(error instanceof TeamAtQuota)) {
         return ignoredIfDeleted(error);
@@ -126,7 +130,7 @@ export class RunWorker {
     await this.#images?.pullFor(run, image, stop);
   }
 
-  #edit(aggregate: ConstructorParameters<typeof RunEdit>[0]): RunEdit {
+  #edit(aggregate: RunAggregate): RunEdit {
     return new RunEdit(aggregate, { now: this.#deps.clock.now(), writer: this.#deps.writer });
   }
 }

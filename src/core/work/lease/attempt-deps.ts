@@ -14,6 +14,7 @@ import type { Slot } from "../../ports/queue.ts";
 import type { RunRedactors } from "../../ports/redactor.ts";
 import type { SchemaChecker } from "../../ports/schema-checker.ts";
 import type { SkillLibrary } from "../../ports/skill-library.ts";
+import type { RunAggregate } from "../../ports/stores/run-store.ts";
 import type { Storage } from "../../ports/stores/storage.ts";
 import type { WorkspaceProvider } from "../../ports/workspace-provider.ts";
 import type { NoticeWriter } from "../../runs/notice-writer.ts";
@@ -47,6 +48,8 @@ export interface AttemptDeps {
   readonly renewals: Pick<LeaseRenewals, "hold">;
   readonly run: Run;
   readonly token: LeaseToken;
+  /** The run as the claim left it. */
+  readonly known: RunAggregate | undefined;
   /** The id of this worker's data directory. */
   readonly disk?: string;
   /** The name of this worker, for people. */

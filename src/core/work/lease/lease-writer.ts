@@ -29,24 +29,38 @@ export class LeaseWriter {
   readonly #clock: Clock;
   readonly #writer: NoticeWriter;
   #queue: Promise<unknown> = Promise.resolve();
+  #latest: RunAggregate | undefined;
 
   constructor(parts: {
     runs: RunStore;
     runId: RunId;
+    known?: RunAggregate | undefined;
     token: LeaseToken;
     clock: Clock;
     writer: NoticeWriter;
   }) {
     this.#runs = parts.runs;
     this.#runId = parts.runId;
+    this.#latest = parts.known;
     this.#token = parts.token;
     this.#clock = parts.clock;
     this.#writer = parts.writer;
   }
 
+  /** The run after the last read or write of this attempt. Others may have changed it since. */
+  get latest(): RunAggregate | undefined {
+    return this.#latest;
+  }
+
+  /** The current run, whoever has it. */
+  async read(): Promise<RunAggregate> {
+    this.#latest = await this.#runs.getAggregate(this.#runId);
+    return this.#latest;
+  }
+
   /** The current run with its waiting follow-ups. */
   async getAggregate(): Promise<RunAggregate> {
-    const aggregate = await retry(this.#clock, WHILE_UNAVAILABLE, () => this.#runs.getAggregate(this.#runId));
+    const aggregate = await retry(this.#clock, WHILE_UNAVAILABLE, () => this.read());
     if (aggregate.run.lease?.token !== this.#token) {
       throw new LeaseLost();
     }
@@ -71,19 +85,27 @@ export class LeaseWriter {
     decide: (edit: RunEdit) => T,
     outcome: { value?: { readonly of: T } },
   ): Promise<Written<T>> {
-    const run = await this.#runs.change(this.#runId, (aggregate) => {
-      if (aggregate.run.lease?.token !== this.#token) {
-        throw new LeaseLost();
-      }
-      // An earlier try stored this write but its confirmation was lost. What it decided still holds.
-      if (aggregate.run.lastWrite === lastWrite) {
-        return undefined;
-      }
-      const edit = new RunEdit(aggregate, { now: this.#clock.now(), writer: this.#writer });
-      outcome.value = { of: decide(edit) };
-      edit.set({ lastWrite });
-      return edit.done();
-    });
+    const known = this.#latest;
+    // If the write fails, nobody knows whether it was stored.
+    this.#latest = undefined;
+    const { next, run } = await this.#runs.changeOwn(
+      this.#runId,
+      (aggregate) => {
+        if (aggregate.run.lease?.token !== this.#token) {
+          throw new LeaseLost();
+        }
+        // An earlier try stored this write but its confirmation was lost. What it decided still holds.
+        if (aggregate.run.lastWrite === lastWrite) {
+          return undefined;
+        }
+        const edit = new RunEdit(aggregate, { now: this.#clock.now(), writer: this.#writer });
+        outcome.value = { of: decide(edit) };
+        edit.set({ lastWrite });
+        return edit.done();
+      },
+      known,
+    );
+    this.#latest = next;
     if (outcome.value === undefined) {
       throw new Error("A store must call `decide`.");
     }

@@ -7,7 +7,12 @@ import { requireWithinQuotas } from "../../../../src/core/model/usage/quota.ts";
 import { CHANNELS } from "../../../../src/core/ports/pubsub.ts";
 import type { RunChange } from "../../../../src/core/ports/stores/run-change.ts";
 import type { RunPage, RunQuery } from "../../../../src/core/ports/stores/run-query.ts";
-import type { RunAggregate, RunKey, RunStore } from "../../../../src/core/ports/stores/run-store.ts";
+import type {
+  OwnChange,
+  RunAggregate,
+  RunKey,
+  RunStore,
+} from "../../../../src/core/ports/stores/run-store.ts";
 import { TeamAtQuota } from "../../../../src/core/ports/stores/storage.ts";
 import {
   addNotices,
@@ -27,6 +32,8 @@ import type { RunRow, Tables } from "./tables.ts";
 import { ENDPOINTS } from "./webhooks/webhook-table.ts";
 import { withinLength } from "./within-length.ts";
 
+type Decide = (aggregate: RunAggregate) => RunChange | undefined;
+
 export class InMemoryRunStore implements RunStore {
   readonly #database: InMemoryStatements;
 
@@ -43,12 +50,28 @@ export class InMemoryRunStore implements RunStore {
     });
   }
 
-  change(id: RunId, decide: (aggregate: RunAggregate) => RunChange | undefined): Promise<Run> {
+  async change(id: RunId, decide: Decide): Promise<Run> {
+    const { run } = await this.#change(id, decide, undefined, [CHANNELS.attempt(id)]);
+    return run;
+  }
+
+  changeOwn(id: RunId, decide: Decide, known: RunAggregate | undefined): Promise<OwnChange> {
+    return this.#change(id, decide, known, []);
+  }
+
+  #change(
+    id: RunId,
+    decide: Decide,
+    known: RunAggregate | undefined,
+    channels: readonly string[],
+  ): Promise<OwnChange> {
     return this.#database.transaction((tx) => {
       const row = rowOf(tx.tables, id);
-      const change = decide(aggregateOf(tx, row));
+      const current = aggregateOf(tx, row);
+      const isKnown = known?.version === current.version && known.threads.length === 0;
+      const change = decide(isKnown ? known : current);
       if (change === undefined) {
-        return row.run;
+        return { run: row.run, next: current };
       }
       const run = {
         ...row.run,
@@ -61,7 +84,9 @@ export class InMemoryRunStore implements RunStore {
       if (max !== undefined && runningOf(tx.tables, run.teamId) >= max) {
         throw new TeamAtQuota();
       }
-      return store(tx, leased({ ...row, run }, change.lease, tx.now), structuredClone(change));
+      tx.channels.push(...channels);
+      const stored = store(tx, leased({ ...row, run }, change.lease, tx.now), structuredClone(change));
+      return { run: stored, next: aggregateOf(tx, rowOf(tx.tables, id)) };
     });
   }
 
@@ -69,7 +94,7 @@ export class InMemoryRunStore implements RunStore {
     return this.#database.transaction((tx) => {
       check(rowOf(tx.tables, id).run);
       deleteRun(tx.tables, id);
-      tx.channels.push(CHANNELS.run(id), CHANNELS.keys, CHANNELS.deletedRuns);
+      tx.channels.push(CHANNELS.run(id), CHANNELS.attempt(id), CHANNELS.keys, CHANNELS.deletedRuns);
     });
   }
 
