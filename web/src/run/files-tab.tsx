@@ -8,6 +8,7 @@ import { Loading, Problem } from "../parts/problem.tsx";
 import { Ago } from "../parts/time.tsx";
 import { client } from "../server/client.ts";
 import { Markdown } from "./content.tsx";
+import { FilePreview, Picture, previewKindOf } from "./file-preview.tsx";
 import { artifactUrl, numberOf, safeUrl } from "./names.ts";
 import { useRun } from "./run-context.tsx";
 
@@ -23,9 +24,9 @@ export function FilesTab({ run }: { readonly run: RunItem }) {
   }
   return (
     <ul className="artifacts">
-      {artifacts.map((artifact) => (
+      {artifacts.map((artifact, index) => (
         <li key={keyOf(artifact)}>
-          <Artifact artifact={artifact} runId={run.run_id} />
+          <Artifact artifact={artifact} runId={run.run_id} isFirst={index < SHOWN_FIRST} />
         </li>
       ))}
     </ul>
@@ -36,22 +37,21 @@ function keyOf({ created_at: at, data }: ArtifactItem): string {
   return at + JSON.stringify(data);
 }
 
-function Artifact({ artifact, runId }: { readonly artifact: ArtifactItem; readonly runId: string }) {
+/** The pictures of later files are shown on demand. */
+const SHOWN_FIRST = 20;
+
+function Artifact({
+  artifact,
+  runId,
+  isFirst,
+}: {
+  readonly artifact: ArtifactItem;
+  readonly runId: string;
+  readonly isFirst: boolean;
+}) {
   switch (artifact.artifact_type) {
-    case "FILE": {
-      const { artifact_uid: uid, filepath, mime_type: type, size_bytes: size } = artifact.data;
-      return (
-        <Line
-          icon="file"
-          at={artifact.created_at}
-          note={size === undefined ? type : `${type}, ${bytes(size)}`}
-        >
-          <a href={artifactUrl(runId, uid)} download>
-            {filepath}
-          </a>
-        </Line>
-      );
-    }
+    case "FILE":
+      return <FileArtifact artifact={artifact} runId={runId} isFirst={isFirst} />;
     case "SCREENSHOT":
       return (
         <Screenshot
@@ -83,6 +83,48 @@ function Artifact({ artifact, runId }: { readonly artifact: ArtifactItem; readon
   }
 }
 
+function FileArtifact({
+  artifact: { created_at: at, data },
+  runId,
+  isFirst,
+}: {
+  readonly artifact: ArtifactItem & { readonly artifact_type: "FILE" };
+  readonly runId: string;
+  readonly isFirst: boolean;
+}) {
+  const { artifact_uid: uid, filepath, mime_type: type, size_bytes: size } = data;
+  const url = artifactUrl(runId, uid);
+  const name = withHiddenShown(filepath);
+  const kind = previewKindOf(type);
+  const [isOpen, setOpen] = useState(isFirst && kind === "picture");
+  return (
+    <>
+      <Line
+        icon="file"
+        at={at}
+        note={size === undefined ? type : `${type}, ${bytes(size)}`}
+        action={
+          kind && (
+            <button
+              type="button"
+              className="btn ghost"
+              aria-expanded={isOpen}
+              onClick={() => setOpen(!isOpen)}
+            >
+              Preview<span className="sr"> of {name}</span>
+            </button>
+          )
+        }
+      >
+        <a href={url} download>
+          {name}
+        </a>
+      </Line>
+      {isOpen && kind && <FilePreview url={url} name={name} kind={kind} />}
+    </>
+  );
+}
+
 function Screenshot(screenshot: {
   readonly url: string;
   readonly at: string;
@@ -97,9 +139,7 @@ function Screenshot(screenshot: {
           {name}
         </a>
       </Line>
-      <div className="media">
-        <img src={url} alt={`Screenshot: ${name}`} loading="lazy" />
-      </div>
+      <Picture url={url} alt={`Screenshot: ${name}`} />
     </>
   );
 }
@@ -118,11 +158,13 @@ function Line({
   icon,
   at,
   note,
+  action,
   children,
 }: {
   readonly icon: Parameters<typeof Icon>[0]["name"];
   readonly at: string;
   readonly note: string;
+  readonly action?: React.ReactNode;
   readonly children: React.ReactNode;
 }) {
   return (
@@ -130,6 +172,7 @@ function Line({
       <Icon name={icon} />
       <span className="one">{children}</span>
       <span className="faint xs one desk-only">{note}</span>
+      {action}
       <span className="faint xs end">
         <Ago time={at} />
       </span>
