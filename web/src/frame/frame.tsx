@@ -14,6 +14,7 @@ import { deadNoticesQuery, runQuery, whoamiQuery } from "../server/queries.ts";
 import { useMay, useRights } from "../server/rights.ts";
 import type { DialogName } from "./commands.tsx";
 import { CONFIGURE, isOffered, OPERATE, type Place } from "./places.ts";
+import { RecentRuns } from "./recent-runs.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
 import { TroubleToast } from "./trouble-toast.tsx";
 
@@ -54,7 +55,7 @@ function MembersFrame() {
       </a>
       <header className={isOpen ? "rail open" : "rail"} ref={drawer}>
         <div className="rail-in">
-          <Rail onClose={close} onCommands={() => setDialog("commands")} />
+          <Rail runId={runIdOf(path)} onClose={close} onCommands={() => setDialog("commands")} />
         </div>
       </header>
       {isOpen && <button type="button" className="veil" aria-label="Close the menu" onClick={close} />}
@@ -69,7 +70,7 @@ function MembersFrame() {
           >
             <Icon name="menu" />
           </button>
-          <BarTitle runId={/^\/runs\/([^/]+)$/.exec(path)?.[1]} />
+          <BarTitle runId={runIdOf(path)} />
           <Link className="btn ghost only-icon" to="/new" aria-label="New run">
             <Icon name="plus" />
           </Link>
@@ -83,6 +84,10 @@ function MembersFrame() {
       </Toasts>
     </div>
   );
+}
+
+function runIdOf(path: string): string | undefined {
+  return /^\/runs\/([^/]+)$/.exec(path)?.[1];
 }
 
 /** On small screens the rail is a drawer. While it is open it has the focus, and Escape or another page closes it. */
@@ -146,7 +151,15 @@ const VIEW_ICONS: Readonly<Record<RunsView, IconName>> = {
   all: "all",
 };
 
-function Rail({ onClose, onCommands }: { readonly onClose: () => void; readonly onCommands: () => void }) {
+function Rail({
+  runId,
+  onClose,
+  onCommands,
+}: {
+  readonly runId: string | undefined;
+  readonly onClose: () => void;
+  readonly onCommands: () => void;
+}) {
   const counts = useViewCounts();
   const { data: whoami } = useQuery(whoamiQuery);
   const name = whoami?.principal.display_name ?? whoami?.principal.email ?? "Your account";
@@ -190,14 +203,35 @@ function Rail({ onClose, onCommands }: { readonly onClose: () => void; readonly 
           ))}
         </ul>
       </nav>
-      <Places title="Configure" places={CONFIGURE} />
-      <Places title="Operate" places={OPERATE} badges={{ "/integrations": <DeadNotices /> }} />
+      {runId === undefined ? (
+        <AllPlaces />
+      ) : (
+        <>
+          <RecentRuns runId={runId} />
+          <details>
+            <summary className="rail-link">
+              <span className="grow">Configure and operate</span> <DeadNotices />
+              <Icon name="chevronDown" />
+            </summary>
+            <AllPlaces />
+          </details>
+        </>
+      )}
       <div className="rail-foot">
         <Link className="rail-link" to="/account" activeProps={{ "aria-current": "page" }}>
           <Avatar name={name} />
           <span className="one">{name}</span>
         </Link>
       </div>
+    </>
+  );
+}
+
+function AllPlaces() {
+  return (
+    <>
+      <Places title="Configure" places={CONFIGURE} />
+      <Places title="Operate" places={OPERATE} badges={{ "/integrations": <DeadNotices /> }} />
     </>
   );
 }
