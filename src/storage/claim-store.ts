@@ -1,6 +1,6 @@
 import { defined } from "../core/basics/defined.ts";
 import type { RunId, TeamId } from "../core/basics/ids.ts";
-import type { ClaimStore, NextRun, WantedClaim } from "../core/ports/stores/claim-store.ts";
+import type { ClaimStore, NextRun, NothingNext, WantedClaim } from "../core/ports/stores/claim-store.ts";
 import type { RunChange } from "../core/ports/stores/run-change.ts";
 import { TeamAtQuota } from "../core/ports/stores/storage.ts";
 import type { Statements } from "./database.ts";
@@ -15,7 +15,8 @@ const RUNNING = `(SELECT count(*)::int FROM runs WHERE runs.team_id = teams.id A
 
 /** The function is in the migrations, because its statements must see what was committed while it waited for its lock. */
 const RESERVE_NEXT = `
-  SELECT next_id::text AS id, running_max AS "runningMax" FROM reserve_next_run($1, $2, $3::uuid[])`;
+  SELECT next_id::text AS id, running_max AS "runningMax", NOT EXISTS (SELECT FROM run_queue) AS "isEmpty"
+  FROM (VALUES (1)) AS one LEFT JOIN reserve_next_run($1, $2, $3::uuid[]) ON true`;
 const RELEASE = `
   UPDATE run_queue SET reserved_until = NULL, disk = coalesce($2, disk),
     others_after = CASE WHEN $2::text IS NULL THEN others_after ELSE clock_timestamp() + $3::int * interval '1 millisecond' END
@@ -36,8 +37,9 @@ const POSITION = `
   FROM run_queue AS own WHERE run_id = $1::uuid`;
 
 interface NextRow {
-  readonly id: RunId;
+  readonly id: RunId | null;
   readonly runningMax: number | null;
+  readonly isEmpty: boolean;
 }
 
 export class PrismaClaimStore implements ClaimStore {
@@ -47,10 +49,14 @@ export class PrismaClaimStore implements ClaimStore {
     this.#database = database;
   }
 
-  async reserveNext({ disk, except, host }: WantedClaim): Promise<NextRun | undefined> {
+  async reserveNext({ disk, except, host }: WantedClaim): Promise<NextRun | NothingNext> {
     const values = [host ?? null, disk ?? null, except];
     const [row] = await this.#database.rows<NextRow>({ text: RESERVE_NEXT, values });
-    return row && defined({ id: row.id, runningMax: row.runningMax ?? undefined });
+    const { id = null, isEmpty = false, runningMax = null } = row ?? {};
+    if (id === null) {
+      return isEmpty ? "empty" : "later";
+    }
+    return defined({ id, runningMax: runningMax ?? undefined });
   }
 
   async release(runId: RunId, heldFor?: { readonly disk: string; readonly ms: number }): Promise<void> {

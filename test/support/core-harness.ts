@@ -65,7 +65,7 @@ export class HarnessWorker extends RunWorker {
   /** Claims the next run, which is the given one in these tests, and works on it. */
   async work(_id: RunId, stop: AbortSignal): Promise<void> {
     const claimed = await this.claim(stop);
-    if (claimed !== undefined) {
+    if (typeof claimed !== "string") {
       await this.perform(claimed, stop, UNLIMITED);
     }
   }

@@ -45,7 +45,7 @@ export class QueueWorker {
     await Promise.all(Array.from(this.#active, (job) => job.abandon()));
   }
 
-  async #begin(max: number, start: (task: Task) => void): Promise<void> {
+  async #begin(max: number, start: (task: Task) => void): Promise<undefined> {
     const { boss, kind } = this.#deps;
     for (const job of await boss.fetch<{ key: string }>(kind, { batchSize: max })) {
       const active = new ActiveJob(this.#deps, job);

@@ -331,6 +331,20 @@ export function describeClaims(open: OpenStorage): void {
       expect(await claims.positionOf(second)).toBe(2);
     });
 
+    test("a worker that may claim nothing learns whether runs wait", async () => {
+      const teamId = await aTeam(harness);
+      const { claims } = harness.storage;
+      expect(await claims.reserveNext(ANY)).toBe("empty");
+
+      const id = await aWaitingRun({ teamId, config: { worker_host: "big" } });
+
+      expect(await claims.reserveNext(ANY)).toBe("later");
+      expect(await claims.reserveNext({ ...ANY, host: "big" })).toMatchObject({ id });
+      expect(await claims.reserveNext({ ...ANY, host: "big" })).toBe("later");
+      await change(id, "CANCELLED");
+      expect(await claims.reserveNext(ANY)).toBe("empty");
+    });
+
     test("reserved runs count for the quota", async () => {
       const teamId = await aTeam(harness);
       await limit(teamId, 2);
@@ -385,7 +399,8 @@ export function describeClaims(open: OpenStorage): void {
     });
 
     async function next(claim: Partial<WantedClaim> = {}): Promise<RunId | undefined> {
-      return (await harness.storage.claims.reserveNext({ ...ANY, ...claim }))?.id;
+      const next = await harness.storage.claims.reserveNext({ ...ANY, ...claim });
+      return typeof next === "string" ? undefined : next.id;
     }
 
     async function claimNext(): Promise<readonly [RunId, TeamId]> {

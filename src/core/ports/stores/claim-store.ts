@@ -3,8 +3,7 @@ import type { LeaseToken, RunId, TeamId } from "../../basics/ids.ts";
 /** The waiting runs, from which a worker with a free slot takes the next one. All times are the database's. */
 export interface ClaimStore {
   /**
-   * Chooses the next run for a worker, and reserves it for a few seconds, in which it counts as a run at work. Undefined:
-   * no run waits that this worker may claim now.
+   * Chooses the next run for a worker, and reserves it for a few seconds, in which it counts as a run at work.
    *
    * 1. The team with the fewest runs at work comes first; of those with equally many, the one whose last claim is longest
    *    ago. A team without room in its quota `running_runs` is left out.
@@ -13,7 +12,7 @@ export interface ClaimStore {
    * 3. Of these, the member with the fewest runs at work, or whose last claim is longest ago.
    * 4. Of that member, the run that was queued first.
    */
-  reserveNext(claim: WantedClaim): Promise<NextRun | undefined>;
+  reserveNext(claim: WantedClaim): Promise<NextRun | NothingNext>;
   /**
    * Ends the reservation of a run that was not claimed. With `heldFor`, only the worker of that disk may claim it for
    * `ms`, while that worker has a free slot.
@@ -42,6 +41,9 @@ export interface WantedClaim {
   /** Runs that it cannot claim yet. */
   readonly except: readonly RunId[];
 }
+
+/** `empty`: no run waits. `later`: this worker may claim none of those that wait now. */
+export type NothingNext = "empty" | "later";
 
 export interface NextRun {
   readonly id: RunId;

@@ -10,13 +10,16 @@ export interface RunLoopDeps {
   readonly slots: number;
   /** Asked before each look for runs. While it says no, none is claimed. */
   readonly mayClaim?: () => Promise<boolean>;
-  readonly pubsub: Pick<PubSub, "subscribe">;
+  /** `isListening`: messages of other processes arrive. */
+  readonly pubsub: Pick<PubSub, "subscribe"> & { readonly isListening: boolean };
   readonly clock: Pick<Clock, "after">;
   readonly log: Log;
 }
 
 /** A message wakes the worker. Polling finds runs whose message was lost, and runs whose time has come. */
 const POLLING_MS = 1_000;
+/** While no run waits, polling finds only runs whose message was lost. */
+const EMPTY_POLLING_MS = 5_000;
 
 /** Claims waiting runs while the worker has free slots, and works on them. */
 export class RunLoop {
@@ -48,15 +51,17 @@ export class RunLoop {
     await withTimeout(this.#loop.ended, graceMs, { clock: this.#deps.clock });
   }
 
-  async #begin(max: number, start: (task: Task) => void): Promise<void> {
+  async #begin(max: number, start: (task: Task) => void): Promise<number> {
+    const { pubsub, worker } = this.#deps;
     const { signal } = this.#stopping;
     for (let begun = 0; begun < max && !signal.aborted; begun += 1) {
-      const claimed = await this.#deps.worker.claim(signal);
-      if (claimed === undefined) {
-        return;
+      const claimed = await worker.claim(signal);
+      if (typeof claimed === "string") {
+        return claimed === "empty" && pubsub.isListening ? EMPTY_POLLING_MS : POLLING_MS;
       }
       start((slot) => this.#perform(claimed, slot));
     }
+    return POLLING_MS;
   }
 
   /** The lease of a run whose attempt failed here expires, and another attempt continues it. */

@@ -4,7 +4,7 @@ import type { Run } from "../../model/runs/run.ts";
 import type { ImageSource } from "../../ports/image-source.ts";
 import { CHANNELS } from "../../ports/pubsub.ts";
 import type { Slot } from "../../ports/queue.ts";
-import type { NextRun } from "../../ports/stores/claim-store.ts";
+import type { NextRun, NothingNext } from "../../ports/stores/claim-store.ts";
 import type { RunAggregate } from "../../ports/stores/run-store.ts";
 import { type Storage, TeamAtQuota } from "../../ports/stores/storage.ts";
 import { RunEdit } from "../../runs/run-edit.ts";
@@ -53,14 +53,14 @@ export class RunWorker {
     this.#renewals = new LeaseRenewals({ ...deps, leases: storage.leases });
   }
 
-  /** Undefined: no run waits that this worker may claim now. `stop` ends the pull of an image. */
-  async claim(stop: AbortSignal): Promise<ClaimedRun | undefined> {
+  /** `stop` ends the pull of an image. */
+  async claim(stop: AbortSignal): Promise<ClaimedRun | NothingNext> {
     const { disk, host, log, storage } = this.#deps;
     for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
       const except = this.#images?.waiting() ?? [];
       const next = await storage.claims.reserveNext({ host, disk, except });
-      if (next === undefined) {
-        return undefined;
+      if (typeof next === "string") {
+        return next;
       }
       const claimed = await this.#claim(next, stop);
       if (claimed !== undefined) {
@@ -69,7 +69,7 @@ export class RunWorker {
         return claimed;
       }
     }
-    return undefined;
+    return "later";
   }
 
   /** `stop` asks to hand the run back soon. */

@@ -8,8 +8,8 @@ export type Task = (slot: Slot) => Promise<void>;
 export interface WorkLoopDeps {
   /** How many tasks have a slot at a time. */
   readonly concurrency: number;
-  /** Starts at most `max` tasks: those that wait. */
-  readonly begin: (max: number, start: (task: Task) => void) => Promise<void>;
+  /** Starts at most `max` tasks: those that wait. Returns when to look again without being woken. Default: `pollingMs`. */
+  readonly begin: (max: number, start: (task: Task) => void) => Promise<number | undefined>;
   /** Asked before each look for tasks. While it says no, none is begun. */
   readonly mayBegin: () => Promise<boolean>;
   /** Undefined: its owner wakes the loop whenever a task may wait. */
@@ -55,30 +55,31 @@ export class WorkLoop {
   async #run(): Promise<void> {
     while (!this.#deps.stopping.aborted) {
       this.#isWoken = false;
-      await this.#look();
+      const restMs = (await this.#look()) ?? this.#deps.pollingMs;
       if (!this.#isWoken) {
-        await this.#rest();
+        await this.#rest(restMs);
       }
     }
     await Promise.all(this.#active);
   }
 
   /** The slots are taken before the look, because a task may ask for its slot again meanwhile. */
-  async #look(): Promise<void> {
+  async #look(): Promise<number | undefined> {
     const { begin, mayBegin, onError } = this.#deps;
     let unused = 0;
     try {
       if (!(await mayBegin()) || this.#slots.free <= 0) {
-        return;
+        return undefined;
       }
       unused = this.#slots.free;
       this.#slots.take(unused);
-      await begin(unused, (task) => {
+      return await begin(unused, (task) => {
         unused -= 1;
         this.#start(task);
       });
     } catch (error) {
       onError(error);
+      return undefined;
     } finally {
       this.#slots.returnUnused(unused);
     }
@@ -93,10 +94,9 @@ export class WorkLoop {
     this.#active.add(performed);
   }
 
-  #rest(): Promise<void> {
-    const { clock, pollingMs } = this.#deps;
+  #rest(ms: number | undefined): Promise<void> {
     return new Promise((resolve) => {
-      const stop = pollingMs === undefined ? () => undefined : clock.after(pollingMs, resolve);
+      const stop = ms === undefined ? () => undefined : this.#deps.clock.after(ms, resolve);
       this.#wake = () => {
         stop();
         resolve();

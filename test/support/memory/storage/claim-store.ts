@@ -1,7 +1,12 @@
 import type { PrincipalId, RunId, TeamId } from "../../../../src/core/basics/ids.ts";
 import { QUEUE_CLASSES, RUN_PRIORITIES } from "../../../../src/core/model/runs/queue-class.ts";
 import type { Run } from "../../../../src/core/model/runs/run.ts";
-import type { ClaimStore, NextRun, WantedClaim } from "../../../../src/core/ports/stores/claim-store.ts";
+import type {
+  ClaimStore,
+  NextRun,
+  NothingNext,
+  WantedClaim,
+} from "../../../../src/core/ports/stores/claim-store.ts";
 import type { InMemoryStatements } from "./in-memory-database.ts";
 import type { QueuedRun, Tables } from "./tables.ts";
 import { hasRoom, hasSlot } from "./worker-store.ts";
@@ -17,11 +22,11 @@ export class InMemoryClaimStore implements ClaimStore {
     this.#database = database;
   }
 
-  reserveNext(claim: WantedClaim): Promise<NextRun | undefined> {
+  reserveNext(claim: WantedClaim): Promise<NextRun | NothingNext> {
     return this.#database.transaction(({ tables, now }) => {
       const next = nextOf(tables, now, claim);
       if (next === undefined) {
-        return undefined;
+        return waitingRuns(tables).length === 0 ? "empty" : "later";
       }
       const { creatorId, id, teamId } = next;
       const heads = tables.queueHeads;
