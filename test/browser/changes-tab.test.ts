@@ -21,7 +21,11 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
   beforeAll(async () => {
     repositories = await GitRepositories.create();
     const lines = Array.from({ length: 20 }, (_, line) => `line ${line}`).join("\n");
-    await repositories.commit("acme/widgets", { "README.md": "# Widgets\n", "list.txt": `${lines}\n` });
+    await repositories.commit("acme/widgets", {
+      "README.md": "# Widgets\n",
+      "list.txt": `${lines}\n`,
+      "long.js": `function ${"aVeryLongName".repeat(6)}() {\n${"  one();\n".repeat(20)}  last();\n}\n`,
+    });
     gitServer = await GitHttpServer.start(repositories.root);
     harness = await startBrowserHarness({ ERRAND_GIT_URL: gitServer.url });
     const { run_id } = await harness.api("/runs", {
@@ -245,4 +249,18 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
     await page.getByRole("heading", { name: "short.txt", level: 2 }).waitFor();
     return page;
   }
+
+  test("the long head of a hunk is broken, and does not make the box of its file scroll", async () => {
+    const { run_id } = await harness.api("/runs", {
+      prompt: "shell sed -i s/last/final/ long.js\nsay done",
+      config: { repository: "acme/widgets" },
+    });
+    const page = await open({ viewport: { width: 390, height: 800 } });
+    await page.goto(`${harness.service.url}/runs/${run_id}?tab=changes`);
+    await page.locator(".diff .hunk", { hasText: "aVeryLongName" }).waitFor();
+
+    const widths =
+      "Array.from(document.querySelectorAll('.diff'), (box) => box.scrollWidth - box.clientWidth)";
+    expect(await page.evaluate(widths)).toEqual([0]);
+  });
 });

@@ -43,7 +43,7 @@ export function Question({ entry }: { readonly entry: QuestionEntry }) {
         )}
       </h2>
       <div className="ask-body">
-        <CallFactsView facts={entry.facts ?? {}} view={view} />
+        <CallFactsView facts={entry.facts ?? {}} view={view} heading={heading} />
         {isOpen && <Why />}
         {isOpen && !isGuest && mayAnswer ? (
           <Options entry={entry} />
@@ -148,7 +148,15 @@ function headingOf({ command, diff, input }: CallFacts, title: string): string {
 }
 
 /** Events of earlier versions have no facts. Then the call in the log shows what it would do. */
-function CallFactsView({ facts, view }: { readonly facts: CallFacts; readonly view: CallView | undefined }) {
+function CallFactsView({
+  facts,
+  view,
+  heading,
+}: {
+  readonly facts: CallFacts;
+  readonly view: CallView | undefined;
+  readonly heading: string;
+}) {
   const { diff, input = view?.changes.length === 0 ? view.input : undefined, paths = [], reason } = facts;
   const command = facts.command ?? (view?.kind === "execute" ? view.subject : undefined);
   return (
@@ -167,7 +175,7 @@ function CallFactsView({ facts, view }: { readonly facts: CallFacts; readonly vi
       {diff !== undefined && !view?.changes.length && <PlainText text={diff} label="Changes" />}
       {input !== undefined && <PlainText text={input} label="Input" />}
       {paths.length > 0 && <p className="xs faint">{withHiddenShown(paths.join(", "))}</p>}
-      {reason !== undefined && (
+      {reason !== undefined && withHiddenShown(reason) !== heading && (
         <p className="sm muted" dir="auto">
           The agent’s own words: {withHiddenShown(reason)}
         </p>
