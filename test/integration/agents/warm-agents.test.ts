@@ -221,6 +221,19 @@ describe.skipIf(skipped !== undefined)(`warm agents${skipped === undefined ? "" 
     expect((await harness.startRun()).session.isWarm).toBe(true);
   });
 
+  test("an agent that cannot be started leaves no folder and no address", async () => {
+    const launch = () => {
+      throw new Error("There is no such program.");
+    };
+    harness = await WarmHarness.open({ ...demoAgent, launch });
+
+    await harness.warm.fill();
+
+    expect(failures()).toHaveLength(1);
+    expect(await folders()).toEqual([]);
+    expect(await readdir(join(harness.root, "gw"))).toEqual([]);
+  });
+
   test("the end of the worker does not wait for an agent that never answers", async () => {
     harness = await WarmHarness.open(demoAfter("sleep 1000"));
     harness.warm.start();

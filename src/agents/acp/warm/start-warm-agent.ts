@@ -60,8 +60,11 @@ async function start(
   const basePrompt = basePromptFor(agent, undefined);
   const needs = defined({ workspace, permissionPolicy: "allow" as const, signal, basePrompt });
   const launchAt = await prepareLaunch(runner, agent, needs, () => undefined);
+  await using undo = new AsyncDisposableStack();
+  undo.defer(() => folders.remove());
   await folders.make();
   const reservation = await gateways.reserve();
+  undo.defer(() => reservation.close());
   const launch = launchAt(reservation.address);
   await writeHomeFiles(home, launch.files ?? {});
   const command = agentCommand(
@@ -72,6 +75,8 @@ async function start(
   const died = (stderr: string) => runner.log.warn({ agent: name, stderr }, "agent.died");
   const connection = new AgentConnection(new AgentProcess(runner.sandbox.spawn(command), died));
   const warm = new WarmAgent({ connection, command, files: launch.files, folders, reservation });
+  // From now on, closing the agent removes them.
+  undo.move();
   await initialize(warm, launch.authenticate, signal);
   return warm;
 }
