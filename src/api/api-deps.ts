@@ -19,6 +19,7 @@ import type { PullRequestReader } from "../core/requests/pull-request-reader.ts"
 import type { RunService } from "../core/requests/run-service.ts";
 import type { SkillCatalogue } from "../core/requests/skills/skill-catalogue.ts";
 import type { StandingOnPlatforms } from "../core/requests/standing-on-platforms.ts";
+import type { Backlog } from "../core/upkeep/backlog.ts";
 import type { Capacity } from "../core/upkeep/capacity.ts";
 import type { Doctor } from "../core/upkeep/doctor.ts";
 import type { StoredBytesMeter } from "../core/upkeep/stored-bytes.ts";
@@ -35,6 +36,7 @@ export interface ApiDeps {
   readonly adapterSettings: AdapterSettings;
   readonly installationGuides: () => Promise<readonly InstallationGuide[]>;
   readonly storage: Storage;
+  readonly backlog: () => Promise<Backlog>;
   /** As measured in the last minute. */
   readonly storedBytes: Pick<StoredBytesMeter, "latest">;
   readonly capacity: Pick<Capacity, "look">;

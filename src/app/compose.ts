@@ -46,6 +46,7 @@ import { oidcProvider } from "../outgoing/sign-in/oidc.ts";
 import type { KnownSecrets } from "../secrets/redaction.ts";
 import { deriveKey } from "../secrets/secret-files.ts";
 import type { ServerProof } from "../secrets/server-proof.ts";
+import { readBacklog } from "../storage/backlog.ts";
 import { measureStoredBytes } from "../storage/stored-bytes.ts";
 import { AdapterConnection } from "./adapter-connection.ts";
 import { appCreatorsOf, appManagersOf, createAdapters, guidesOf } from "./compose-adapters.ts";
@@ -200,6 +201,7 @@ export function apiDeps(bootstrap: Bootstrap, deps: AppDeps): ApiDeps {
     adapterSettings: deps.adapterSettings,
     installationGuides: () => guidesOf(bootstrap),
     storage,
+    backlog: () => readBacklog(database),
     storedBytes: deps.storedBytes,
     capacity: new Capacity({ ...storage, clock: systemClock }),
     principals: new PrincipalCache({ people: storage.people, pubsub, clock: systemClock }),

@@ -2,27 +2,52 @@ import type { FastifyPluginAsync } from "fastify";
 import { Gauge, Registry } from "prom-client";
 import { type Durations, START_BOUNDS, START_PHASES } from "../../core/model/workers/start-durations.ts";
 import type { LiveWorker } from "../../core/model/workers/worker.ts";
+import { type Backlog, LATE_MINUTES } from "../../core/upkeep/backlog.ts";
 import { type MeasuredBytes, STORED_KINDS } from "../../core/upkeep/stored-bytes.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { requireOperator } from "../auth/authentication.ts";
 
-/** For operators: what the live workers last reported and what is stored, in the format of Prometheus. */
+/** For operators: what waits, what the live workers last reported and what is stored, in the format of Prometheus. */
 export function metricsRoutes({
+  backlog,
   storage: { workers },
   storedBytes,
-}: Pick<ApiDeps, "storage" | "storedBytes">): FastifyPluginAsync {
+}: Pick<ApiDeps, "backlog" | "storage" | "storedBytes">): FastifyPluginAsync {
   const config = { scope: "admin" } as const;
   return async (app) => {
     app.get("/metrics", { schema: { hide: true }, config }, async (request, reply) => {
       requireOperator(request);
       // A registry of its own, so that a worker that has gone leaves no figure behind.
       const registry = new Registry();
-      const live = await workers.listLive();
+      const [live, waiting] = await Promise.all([workers.listLive(), backlog()]);
+      addBacklog(registry, waiting);
       addWorkerMetrics(registry, live);
       addStoredBytes(registry, storedBytes.latest);
       return reply.type(registry.contentType).send((await registry.metrics()) + startsText(live));
     });
   };
+}
+
+function addBacklog(registry: Registry, backlog: Backlog): void {
+  const gauges: Readonly<Record<string, readonly [help: string, value: number]>> = {
+    errand_waiting_runs: ["The runs that wait for a worker.", backlog.waitingRuns],
+    errand_oldest_wait_seconds: [
+      "How long the first of these runs has waited. 0 without such a run.",
+      backlog.oldestWaitSeconds,
+    ],
+    errand_undecided_events: [
+      `The events of platforms about which nothing is decided after ${LATE_MINUTES} minutes.`,
+      backlog.undecidedEvents,
+    ],
+    errand_late_notices: [
+      `The messages to threads that wait for more than ${LATE_MINUTES} minutes.`,
+      backlog.lateNotices,
+    ],
+    errand_dead_notices: ["The messages to threads that were given up.", backlog.deadNotices],
+  };
+  for (const [name, [help, value]] of Object.entries(gauges)) {
+    new Gauge({ name, help, registers: [registry] }).set(value);
+  }
 }
 
 /** A worker that has not reported its disk has no figures of it. Sizes are in bytes. */

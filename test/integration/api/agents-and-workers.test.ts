@@ -139,6 +139,52 @@ describe("workers", () => {
     ]);
   });
 
+  test("the metrics count what waits, up to what waits for too long", async () => {
+    const figures = async () => {
+      const { text } = await call(harness, "/metrics");
+      const names = [
+        "waiting_runs",
+        "oldest_wait_seconds",
+        "undecided_events",
+        "late_notices",
+        "dead_notices",
+      ];
+      return names.map((name) =>
+        Math.floor(Number(text.match(new RegExp(`^errand_${name} (\\S+)$`, "m"))?.[1])),
+      );
+    };
+    const before = await figures();
+    await createRun(harness);
+    await withConnection(
+      harness.databaseUrl,
+      { applicationName: "errand tests", queryLimitMs: 30_000 },
+      async (client) => {
+        await client.query("UPDATE run_queue SET queued_at = now() - interval '1 hour'");
+        await client.query(`
+        INSERT INTO inbox_events (id, adapter, ordering_key, delivery_id, name, body, received_at, disposition)
+        SELECT gen_random_uuid(), 'chat', 'k', 'd' || n, 'message', '', now() - n * interval '4 minutes', given
+        FROM unnest(ARRAY[NULL, NULL, 'ignored']) WITH ORDINALITY AS events (given, n)`);
+        const thread = randomUUID();
+        await client.query(
+          "INSERT INTO threads (id, adapter, installation, key) VALUES ($1::uuid, 'chat', 'i', 'k')",
+          [thread],
+        );
+        await client.query(
+          `INSERT INTO outbox_deliveries (uid, thread_id, message_key, notice, state, created_at)
+         SELECT gen_random_uuid(), $1::uuid, 'm', '{}', given, now() - n * interval '4 minutes'
+         FROM unnest(ARRAY['waiting', 'waiting', 'dead', 'sent']) WITH ORDINALITY AS notices (given, n)`,
+          [thread],
+        );
+      },
+    );
+
+    const [waiting = 0, seconds, undecided, late, dead] = await figures();
+
+    expect(before.slice(2)).toEqual([0, 0, 0]);
+    expect(waiting).toBe((before[0] ?? 0) + 1);
+    expect([seconds, undecided, late, dead]).toEqual([3_600, 1, 1, 1]);
+  });
+
   test("the metrics have the disk of each live worker, for operators only", async () => {
     const used = { workspaces: 3_000, environments: 0, mirrors: 20, agents: 100 };
     const worker = aWorker({ diskUse: { freeBytes: 5_000, takesRuns: false, used, orphans: 2 } });

@@ -44,6 +44,7 @@ import { createWorkflowTokens } from "../../../src/outgoing/sign-in/workflow-tok
 import { createSecretBox } from "../../../src/secrets/secret-box.ts";
 import { deriveKey } from "../../../src/secrets/secret-files.ts";
 import { PrismaAdapterSettings } from "../../../src/storage/adapter-settings.ts";
+import { readBacklog } from "../../../src/storage/backlog.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { createPrismaStorage } from "../../../src/storage/prisma-storage.ts";
@@ -240,6 +241,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
       ...storage,
       idempotentResponses: options.answers?.(storage.idempotentResponses) ?? storage.idempotentResponses,
     },
+    backlog: () => readBacklog(database),
     storedBytes: new StoredBytesMeter(() => measureStoredBytes(testDatabase.url), clock),
     pullRequests: new PullRequestReader({ pullRequests, runs, clock, log: SILENT_LOG }),
     standing: new StandingOnPlatforms({ adapters: options.adapters ?? new Map(), storage, clock }),
