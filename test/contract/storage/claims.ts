@@ -245,6 +245,23 @@ export function describeClaims(open: OpenStorage): void {
       expect([await next(), await next(), await next()]).toEqual([high, low, normal]);
     });
 
+    test("a run that is queued again keeps its priority", async () => {
+      const teamId = await aTeam(harness);
+      const high = await aWaitingRun({ teamId, config: { priority: "high" } });
+      const low = await aWaitingRun({ teamId, config: { priority: "low" } });
+      await claimMany(2);
+      const normal = await aWaitingRun({ teamId });
+      for (const id of [low, high]) {
+        await harness.clock.advance(STEP_MS);
+        const stateSince = harness.clock.now();
+        await harness.storage.runs.change(id, ({ run }) =>
+          aChange({ ...run, state: "QUEUED", stateSince }, { lease: null }),
+        );
+      }
+
+      expect([await next(), await next(), await next()]).toEqual([high, normal, low]);
+    });
+
     test("a high priority takes no slot from another team", async () => {
       const [loud, calm] = [await aTeam(harness), await aTeam(harness)];
       for (let count = 0; count < 4; count += 1) {
