@@ -84,6 +84,9 @@ const INTRODUCTION = `# Configuration
 Errand reads its configuration from environment variables, and from a file \`.env\` in the current directory. A variable of the
 environment takes precedence over the file. An empty variable counts as not set. Errand reports all configuration errors at start.
 
+A variable that holds a secret can be read from a file: \`ERRAND_SECRET_KEY_FILE=/run/secrets/secret-key\` instead of \`ERRAND_SECRET_KEY\`.
+The line break at the end of the file does not count. This is how container platforms mount secrets.
+
 Compose passes all variables to both containers, except those for TLS, Docker, the listen address and the data directory.
 It sets \`DATABASE_URL\`, \`ERRAND_ROLE\` and \`ERRAND_ALLOW_HTTP\` itself.
 `;

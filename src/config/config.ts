@@ -18,6 +18,8 @@ import { type ModelConfig, type ModelPrice, modelsOf, modelVariables } from "./m
 import { type SandboxConfig, sandboxConfigOf, sandboxVariables } from "./sandbox.ts";
 import { type Env, SECRET_NAME, secretsIn } from "./secret-values.ts";
 import { type SignInConfig, signInConfigOf, signInProblems, signInVariables } from "./sign-in.ts";
+import { variableDocs } from "./variable-docs.ts";
+import { withFiles } from "./variable-files.ts";
 import { problemsOfUnknown, withoutClientVariables } from "./variable-names.ts";
 import {
   databaseAddress,
@@ -196,6 +198,9 @@ const DRAIN_SECONDS = 5;
 const DAY_MS = 86_400_000;
 const WAITING_AGENTS_PER_SLOT = 4;
 
+const SECRET_VARIABLES = Object.entries(variableDocs).flatMap(([name, doc]) =>
+  doc.secret === true ? [name] : [],
+);
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.keys(variables.shape),
   ...Object.keys(adapterVariableDocs),
@@ -203,13 +208,14 @@ const KNOWN: ReadonlySet<string> = new Set([
 
 /** The only reader of the environment. One `StartupError` reports all problems. */
 export function readConfig(environment: Env): Config {
-  const nonEmpty = withoutEmpty(environment);
-  const { env, notes } = withoutClientVariables(nonEmpty);
+  const files = withFiles(withoutEmpty(environment), SECRET_VARIABLES);
+  const { env, notes } = withoutClientVariables(files.env);
   const parsed = variables.safeParse(env);
   const adapters = readAdapters(env);
   const problems = [
     ...(parsed.success ? problemsOf(parsed.data) : problemsOfInvalid(env, parsed.error.issues)),
     ...problemsOfUnknown(Object.keys(env), KNOWN),
+    ...files.problems,
   ];
   const isComplete = adapters.every(({ isPartial, problems }) => isPartial || problems.length === 0);
   if (!parsed.success || problems.length > 0 || !isComplete) {
@@ -221,7 +227,7 @@ export function readConfig(environment: Env): Config {
     adapters,
     adapterVariables: env,
     notes,
-    secrets: secretsIn(nonEmpty),
+    secrets: secretsIn(files.env),
   });
 }
 
