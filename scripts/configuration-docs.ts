@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { variables } from "../src/config/config.ts";
 import { VARIABLE_GROUPS, type VariableDoc } from "../src/config/variable-doc.ts";
 import { variableDocs } from "../src/config/variable-docs.ts";
+import { variables } from "../src/config/variables.ts";
 
 type Entry = readonly [name: string, doc: VariableDoc];
 

@@ -1,13 +1,13 @@
 import { adapterVariableDocs } from "../adapters/registry.ts";
 import { agentVariableDocs } from "./agents.ts";
 import { apiLimitVariableDocs } from "./api-limits.ts";
-import type { variables } from "./config.ts";
 import { diskVariableDocs } from "./disk.ts";
 import { limitVariableDocs } from "./limits.ts";
 import { modelVariableDocs } from "./models.ts";
 import { sandboxVariableDocs } from "./sandbox.ts";
 import { signInVariableDocs } from "./sign-in.ts";
 import type { VariableDoc } from "./variable-doc.ts";
+import type { variables } from "./variables.ts";
 
 /** Documentation of all variables except those of adapters. A variable without an entry is a type error. */
 const ownVariableDocs = {

@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { readConfig, variables } from "../../../src/config/config.ts";
+import { readConfig } from "../../../src/config/config.ts";
 import { variableDocs } from "../../../src/config/variable-docs.ts";
+import { variables } from "../../../src/config/variables.ts";
 
 const SECRET = "secret-word";
 

@@ -2,9 +2,9 @@ import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { githubVariableDocs, readGithubConfig } from "../../../src/adapters/github/config.ts";
 import { readSlackConfig, slackVariableDocs } from "../../../src/adapters/slack/config.ts";
-import { variables } from "../../../src/config/config.ts";
 import type { VariableDoc } from "../../../src/config/variable-doc.ts";
 import { variableDocs } from "../../../src/config/variable-docs.ts";
+import { variables } from "../../../src/config/variables.ts";
 
 /**
  * Returns the documented default of each variable in `names`, without those whose default is words in parentheses.
