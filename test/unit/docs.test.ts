@@ -10,7 +10,7 @@ import { variableDocs } from "../../src/config/variable-docs.ts";
 import { JOB_KINDS } from "../../src/core/ports/queue.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const CONFIGS = ["config", "models", "agents", "sandbox", "limits", "api-limits"].map(
+const CONFIGS = ["variables", "models", "agents", "sandbox", "limits", "api-limits"].map(
   (name) => `src/config/${name}.ts`,
 );
 
