@@ -1,3 +1,4 @@
+import { defined } from "../core/basics/defined.ts";
 import { newId, type RunId } from "../core/basics/ids.ts";
 import { messageKeyOf } from "../core/model/threads/notice.ts";
 import type { Thread, ThreadBinding } from "../core/model/threads/thread.ts";
@@ -6,6 +7,8 @@ import type { InboxResult } from "../core/ports/stores/inbox-store.ts";
 import type { RunChange } from "../core/ports/stores/run-change.ts";
 import { UniqueConflict } from "../core/ports/stores/storage.ts";
 import type { Tx } from "./database.ts";
+import { addFollowUpFiles } from "./file-store.ts";
+import { Prisma } from "./generated/client.ts";
 import { toJson } from "./rows.ts";
 import { noteUnconnected } from "./unconnected-events.ts";
 
@@ -46,6 +49,45 @@ export async function makeThread(tx: Tx, { id, adapter, installation, key }: Thr
   if ((await tx.thread.count({ where: { id } })) === 0) {
     throw new UniqueConflict("thread");
   }
+}
+
+export async function addFollowUps(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
+  const { changedFollowUps = [], followUps, takenFollowUps: takes } = change;
+  for (const {
+    approval,
+    comments,
+    id,
+    message,
+    editedAt,
+    withdrawnAt,
+    resumes = false,
+  } of changedFollowUps) {
+    const data = { message, editedAt: editedAt ?? null, withdrawnAt: withdrawnAt ?? null, resumes };
+    const required = approval === undefined ? {} : { approval: toJson(approval) };
+    const commented = { comments: comments === undefined ? Prisma.DbNull : toJson(comments) };
+    await tx.followUp.update({ where: { id }, data: { ...data, ...commented, ...required } });
+  }
+  if (followUps.length > 0) {
+    const { _max } = await tx.followUp.aggregate({ where: { runId }, _max: { seq: true } });
+    const lastSeq = _max.seq ?? 0;
+    await tx.followUp.createMany({
+      data: followUps.map(({ actor, approval, comments, files, ...row }, index) => ({
+        ...row,
+        seq: lastSeq + index + 1,
+        ...defined({
+          actor: actor === undefined ? undefined : toJson(actor),
+          approval: approval === undefined ? undefined : toJson(approval),
+          comments: comments === undefined ? undefined : toJson(comments),
+          files: files === undefined ? undefined : toJson(files),
+        }),
+      })),
+    });
+    await addFollowUpFiles(tx, runId, followUps);
+  }
+  if (takes === undefined) {
+    return;
+  }
+  await tx.followUp.updateMany({ where: { id: { in: [...takes.ids] } }, data: { turn: takes.turn } });
 }
 
 /** `runId` is the run whose change caused the notices. */

@@ -10,18 +10,23 @@ import type { OwnChange, RunAggregate, RunKey, RunStore } from "../core/ports/st
 import { UniqueConflict } from "../core/ports/stores/storage.ts";
 import { nameAuthor } from "./audit-log.ts";
 import type { Batcher } from "./batcher.ts";
-import { addNotices, bindThread, storeIdempotentResponse, storeInboxResult } from "./change-rows.ts";
+import {
+  addFollowUps,
+  addNotices,
+  bindThread,
+  storeIdempotentResponse,
+  storeInboxResult,
+} from "./change-rows.ts";
 import { requireRoom } from "./claim-store.ts";
 import { type Statements, statementsOf, type Tx } from "./database.ts";
 import { deleteRun } from "./delete-run.ts";
 import { eventsBeforeStatement, eventsStatement, lastSeqStatement, turnEndsOf } from "./event-pages.ts";
-import { addFiles, addFollowUpFiles, replaceChanges } from "./file-store.ts";
-import { Prisma, type RunEvent as RunEventRow, type Run as RunRow } from "./generated/client.ts";
+import { addFiles, replaceChanges } from "./file-store.ts";
+import type { RunEvent as RunEventRow, Run as RunRow } from "./generated/client.ts";
 import { insertJobs } from "./insert-jobs.ts";
 import { insertRuns, insertsOf, type NewRunRows } from "./insert-runs.ts";
 import { requireKeyAlive } from "./key-store.ts";
 import { requireQuotas } from "./quota-store.ts";
-import { toJson } from "./rows.ts";
 import { lockRun, readAggregate } from "./run-aggregate.ts";
 import { listedRunOf, runOf } from "./run-columns.ts";
 import {
@@ -363,43 +368,4 @@ function isAlone(change: RunChange): boolean {
 /** The run as it would be read back. */
 function createdRun(origin: RunDefinition, { events, progress }: RunChange): Run {
   return { ...origin, ...progress, updatedAt: origin.createdAt, lastSeq: events.length };
-}
-
-async function addFollowUps(tx: Tx, runId: RunId, change: RunChange): Promise<void> {
-  const { changedFollowUps = [], followUps, takenFollowUps: takes } = change;
-  for (const {
-    approval,
-    comments,
-    id,
-    message,
-    editedAt,
-    withdrawnAt,
-    resumes = false,
-  } of changedFollowUps) {
-    const data = { message, editedAt: editedAt ?? null, withdrawnAt: withdrawnAt ?? null, resumes };
-    const required = approval === undefined ? {} : { approval: toJson(approval) };
-    const commented = { comments: comments === undefined ? Prisma.DbNull : toJson(comments) };
-    await tx.followUp.update({ where: { id }, data: { ...data, ...commented, ...required } });
-  }
-  if (followUps.length > 0) {
-    const { _max } = await tx.followUp.aggregate({ where: { runId }, _max: { seq: true } });
-    const lastSeq = _max.seq ?? 0;
-    await tx.followUp.createMany({
-      data: followUps.map(({ actor, approval, comments, files, ...row }, index) => ({
-        ...row,
-        seq: lastSeq + index + 1,
-        ...defined({
-          actor: actor === undefined ? undefined : toJson(actor),
-          approval: approval === undefined ? undefined : toJson(approval),
-          comments: comments === undefined ? undefined : toJson(comments),
-          files: files === undefined ? undefined : toJson(files),
-        }),
-      })),
-    });
-    await addFollowUpFiles(tx, runId, followUps);
-  }
-  if (takes === undefined) {
-    return;
-  }
-  await tx.followUp.updateMany({ where: { id: { in: [...takes.ids] } }, data: { turn: takes.turn } });
 }
