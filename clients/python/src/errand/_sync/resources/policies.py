@@ -178,18 +178,25 @@ class Policies:
             "command",
             "description",
             "review",
+            "review_requested",
+            "label",
             "changes_requested",
             "failing_checks",
             "merge_conflict",
+            "pull_request_opened",
+            "new_commits",
         ]
         | Omit = OMIT,
         environment_id: str | Omit = OMIT,
         agent: str | Omit = OMIT,
-        roles: Sequence[Literal["write", "read", "member", "guest", "external", "bot", "outside", "administrator"]]
+        roles: Sequence[
+            Literal["write", "read", "member", "guest", "external", "bot", "outside", "participant", "administrator"]
+        ]
         | Omit = OMIT,
         bot: str | Omit = OMIT,
         groups: Sequence[str] | Omit = OMIT,
         model: str | Omit = OMIT,
+        priority: Literal["high", "normal", "low"] | Omit = OMIT,
         repositories: Sequence[str] | Omit = OMIT,
         relation: Literal["own", "others"] | Omit = OMIT,
         **options: Unpack[RequestOptions],
@@ -212,6 +219,7 @@ class Policies:
             bot: The id of the bot that asks.
             groups: The groups of the caller.
             model: The model that the configuration of the run names.
+            priority: The priority of the run. Unknown if absent.
             repositories: The repositories of the run, as `owner/name`.
             relation: Whether the run is the caller's own. Unknown if absent.
         """
@@ -234,6 +242,7 @@ class Policies:
                 "groups": groups,
                 "model": model,
                 "repositories": repositories,
+                "priority": priority,
                 "relation": relation,
             },
             options=options,
