@@ -20,6 +20,11 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN };
 }
 
+/** The ratios of values that were measured in the same round. */
+export function ratioOf(ours: readonly number[], floor: readonly number[]): Spread {
+  return spreadOf(ours.map((value, index) => value / (floor[index] ?? Number.NaN)));
+}
+
 /** By how much `y` grows with each unit of `x`, by the method of least squares. */
 export function slopeOf(points: readonly { readonly x: number; readonly y: number }[]): number {
   const meanX = meanOf(points.map(({ x }) => x));

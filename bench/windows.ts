@@ -2,7 +2,7 @@ import type { Bench } from "./bench.ts";
 import type { LoadOrder, LoadResult } from "./load/load-order.ts";
 import { round } from "./report.ts";
 import { busySeconds, secondsOf } from "./setup/processor-time.ts";
-import { type Spread, spreadOf } from "./statistics.ts";
+import { ratioOf, type Spread, spreadOf } from "./statistics.ts";
 
 /** A server under load. */
 export interface Side {
@@ -60,11 +60,11 @@ export function ratiosOf(
   floor: readonly Window[],
   value: (window: Window) => number = ({ perSecond }) => perSecond,
 ): Readonly<Record<"ours" | "floor" | "ratio", Spread>> {
-  const ratios = ours.map((window, index) => {
-    const beside = floor[index];
-    return beside === undefined ? Number.NaN : value(window) / value(beside);
-  });
-  return { ours: spreadBy(ours, value), floor: spreadBy(floor, value), ratio: spreadOf(ratios) };
+  return {
+    ours: spreadBy(ours, value),
+    floor: spreadBy(floor, value),
+    ratio: ratioOf(ours.map(value), floor.map(value)),
+  };
 }
 
 async function measureQuietly(bench: Bench, side: Side, before: () => Promise<void>): Promise<Window> {

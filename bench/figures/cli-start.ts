@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { promisify } from "node:util";
 import type { Figure } from "../bench.ts";
 import { type Row, round } from "../report.ts";
-import { spreadOf } from "../statistics.ts";
+import { ratioOf, spreadOf } from "../statistics.ts";
 
 const run = promisify(execFile);
 const STARTS = 20;
@@ -31,7 +31,7 @@ export const cliStart: Figure = {
 };
 
 function rowOf({ cli, floor }: Readonly<Record<"cli" | "floor", readonly number[]>>): Row {
-  const { max, median, min } = spreadOf(cli.map((value, index) => value / (floor[index] ?? Number.NaN)));
+  const { max, median, min } = ratioOf(cli, floor);
   return {
     figure: "P20",
     what: "errand --version",

@@ -5,7 +5,7 @@ import { fillRuns } from "../setup/fill-runs.ts";
 import { headersOf, OLD_TEAM } from "../setup/people.ts";
 import { query } from "../setup/postgres.ts";
 import { startService } from "../setup/service.ts";
-import { quantile, spreadOf } from "../statistics.ts";
+import { quantile, ratioOf, spreadOf } from "../statistics.ts";
 
 const ROWS = 10_000;
 const ASKED = 500;
@@ -52,9 +52,7 @@ export const equalRefusals: Figure = {
 };
 
 function rowOf({ absent, anothers }: Readonly<Record<"anothers" | "absent", readonly number[]>>): Row {
-  const { max, median, min } = spreadOf(
-    anothers.map((value, index) => value / (absent[index] ?? Number.NaN)),
-  );
+  const { max, median, min } = ratioOf(anothers, absent);
   return {
     figure: "P18",
     what: "another team's run and none",

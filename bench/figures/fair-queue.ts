@@ -3,7 +3,7 @@ import pg from "pg";
 import type { Bench, Figure } from "../bench.ts";
 import { ratioRow, valueRow } from "../report.ts";
 import { startService } from "../setup/service.ts";
-import { quantile, spreadOf } from "../statistics.ts";
+import { ratioOf, spreadOf } from "../statistics.ts";
 
 const LENGTHS = { long: 20_000, short: 20 } as const;
 const MEMBERS = 5;
@@ -43,7 +43,7 @@ export const fairQueue: Figure = {
         times.short.push(inTurn.short);
       }
     }
-    const ratio = spreadOf(times.long.map((value, index) => value / (times.short[index] ?? Number.NaN)));
+    const ratio = ratioOf(times.long, times.short);
     const spreads = { ours: spreadOf(times.long), floor: spreadOf(times.short), ratio };
     const turns = spreadOf([await claimsUntilAnother(long)]);
     return [
@@ -92,10 +92,7 @@ async function medianMs(client: pg.Client): Promise<number> {
     }
     await client.query(RELEASE);
   }
-  return quantile(
-    timesMs.toSorted((a, b) => a - b),
-    0.5,
-  );
+  return spreadOf(timesMs).median;
 }
 
 async function claimsUntilAnother(client: pg.Client): Promise<number> {

@@ -9,10 +9,10 @@ import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
 import type { Bench, Figure } from "../bench.ts";
 import { type Goal, type Row, ratioRow } from "../report.ts";
 import { type Service, startService } from "../setup/service.ts";
-import { spreadOf } from "../statistics.ts";
+import { ratioOf, spreadOf } from "../statistics.ts";
 
 const SAMPLES_PER_ROUND = 5;
-/** Long enough that the next agent waits, also on a busy machine. A run that takes none ends the measurement. */
+/** Long enough that the next agent waits, also while the machine is loaded. A run that takes none ends the measurement. */
 const BETWEEN_MS = 3_000;
 const PROMPT = "say hello";
 const SECRET = "BENCHMARK";
@@ -51,7 +51,7 @@ export const firstText: Figure = {
 
 function rowsOf({ cold, floor, warm }: Readonly<Record<Kind, readonly number[]>>): readonly Row[] {
   const row = (what: string, other: readonly number[]) => {
-    const ratio = spreadOf(warm.map((value, index) => value / (other[index] ?? Number.NaN)));
+    const ratio = ratioOf(warm, other);
     const spreads = { ours: spreadOf(warm), floor: spreadOf(other), ratio };
     return ratioRow({ figure: "P23", what }, spreads, GOAL, "ms");
   };

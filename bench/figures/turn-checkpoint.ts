@@ -10,7 +10,7 @@ import { createLocalSandbox } from "../../src/sandboxes/local/local-sandbox.ts";
 import { createWorkspaceProvider } from "../../src/workspace/workspace-provider.ts";
 import type { Figure } from "../bench.ts";
 import { type Row, round } from "../report.ts";
-import { spreadOf } from "../statistics.ts";
+import { ratioOf, spreadOf } from "../statistics.ts";
 
 const run = promisify(execFile);
 const FILES = 3_000;
@@ -119,7 +119,7 @@ function rowsOf(
   { floor, ours }: Readonly<Record<"ours" | "floor", readonly number[]>>,
   wholeMs: number,
 ): Row[] {
-  const { max, median, min } = spreadOf(ours.map((value, index) => value / (floor[index] ?? Number.NaN)));
+  const { max, median, min } = ratioOf(ours, floor);
   const ofWhole = spreadOf(ours).median / wholeMs;
   return [
     {
