@@ -1,23 +1,18 @@
-import { dirname, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   axeFindings,
   type BrowserHarness,
+  fixtureAgent,
   reasonToSkipChromium,
   startBrowserHarness,
 } from "../support/chromium.ts";
 
 const skipped = await reasonToSkipChromium();
-const AGENT = resolve(import.meta.dirname, "../fixtures/agents/picture-agent.mjs");
 
 describe.skipIf(skipped !== undefined)("pictures of tools in a browser", () => {
   let harness: BrowserHarness;
   beforeAll(async () => {
-    harness = await startBrowserHarness({
-      ERRAND_AGENT: "custom",
-      ERRAND_AGENT_COMMAND: JSON.stringify([process.execPath, AGENT]),
-      ERRAND_AGENT_READABLE: `${dirname(AGENT)}:${dirname(process.execPath)}`,
-    });
+    harness = await startBrowserHarness(fixtureAgent("picture-agent.mjs"));
   });
   afterAll(() => harness.close());
 

@@ -1,25 +1,20 @@
-import { dirname, resolve } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   axeFindings,
   type BrowserHarness,
+  fixtureAgent,
   reasonToSkipChromium,
   startBrowserHarness,
 } from "../support/chromium.ts";
 
 const skipped = await reasonToSkipChromium();
-const AGENT = resolve(import.meta.dirname, "../fixtures/agents/asking-agent.mjs");
 const COMMAND = "npm install --save-dev left-pad";
 
 describe.skipIf(skipped !== undefined)("a question about a command in a browser", () => {
   let harness: BrowserHarness;
   beforeAll(async () => {
-    harness = await startBrowserHarness({
-      ERRAND_AGENT: "custom",
-      ERRAND_AGENT_COMMAND: JSON.stringify([process.execPath, AGENT]),
-      ERRAND_AGENT_READABLE: `${dirname(AGENT)}:${dirname(process.execPath)}`,
-    });
+    harness = await startBrowserHarness(fixtureAgent("asking-agent.mjs"));
   });
   afterAll(() => harness.close());
 

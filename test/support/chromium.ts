@@ -1,6 +1,6 @@
 import { access, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import axe from "axe-core";
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { type Service, startService } from "./service.ts";
@@ -43,6 +43,16 @@ export interface BrowserHarness {
   /** What pages have complained about: errors of scripts, and refusals of the content policy. */
   readonly complaints: string[];
   close(): Promise<void>;
+}
+
+/** Settings for an agent of test/fixtures/agents. */
+export function fixtureAgent(name: string): Readonly<Record<string, string>> {
+  const file = resolve(import.meta.dirname, "../fixtures/agents", name);
+  return {
+    ERRAND_AGENT: "custom",
+    ERRAND_AGENT_COMMAND: JSON.stringify([process.execPath, file]),
+    ERRAND_AGENT_READABLE: `${dirname(file)}:${dirname(process.execPath)}`,
+  };
 }
 
 export async function startBrowserHarness(
