@@ -4,6 +4,7 @@ import { Dialog, Modal, ModalOverlay } from "react-aria-components";
 import { bytes as bytesText } from "../parts/format.ts";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { Markdown, PlainText } from "./content.tsx";
+import { PICTURES } from "./conversation/media.ts";
 import { pictureSize } from "./picture-size.ts";
 
 /** More points would take a browser more than 160 MB. */
@@ -15,10 +16,6 @@ const TEXT_BYTES = 256 * 1024;
 export type PreviewKind = "picture" | "drawing" | "markdown" | "html" | "text";
 
 const KINDS: Readonly<Record<string, PreviewKind>> = {
-  "image/png": "picture",
-  "image/jpeg": "picture",
-  "image/gif": "picture",
-  "image/webp": "picture",
   "image/svg+xml": "drawing",
   "text/markdown": "markdown",
   "text/html": "html",
@@ -29,8 +26,12 @@ const KINDS: Readonly<Record<string, PreviewKind>> = {
 
 /** How a file of this type can be shown. Undefined: it can only be downloaded. */
 export function previewKindOf(type: string): PreviewKind | undefined {
-  const [name = ""] = type.toLowerCase().split(";");
-  return KINDS[name.trim()] ?? (name.startsWith("text/") ? "text" : undefined);
+  const [first = ""] = type.toLowerCase().split(";");
+  const name = first.trim();
+  if (PICTURES.has(name)) {
+    return "picture";
+  }
+  return KINDS[name] ?? (name.startsWith("text/") ? "text" : undefined);
 }
 
 /** Shows a file that an agent made. Nothing in it runs, and nothing is loaded for it from elsewhere. */

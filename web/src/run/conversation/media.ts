@@ -8,7 +8,7 @@ export interface Media {
 }
 
 /** Pictures that browsers draw without running anything in them, unlike SVG. */
-const PICTURES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+export const PICTURES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const DATA_URI = /^data:([\w.+-]+\/[\w.+-]+);base64,/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const TEXT = /^(?:text\/|application\/json)/;
