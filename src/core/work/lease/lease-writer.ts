@@ -52,7 +52,7 @@ export class LeaseWriter {
     return this.#latest;
   }
 
-  /** The current run, whoever has it. */
+  /** The current run, also if this attempt has lost it. */
   async read(): Promise<RunAggregate> {
     this.#latest = await this.#runs.getAggregate(this.#runId);
     return this.#latest;
