@@ -183,7 +183,7 @@ describe("the pg-boss queue, in addition to the contract,", () => {
 
     await harness.queue.work("schedule", 1, work.handler);
 
-    await waitFor(() => work.done.length > 0, { what: "the job to come again", timeoutMs: 20_000 });
+    await waitFor(() => work.done.length > 0, { what: "the job to come again", timeoutMs: 60_000 });
     expect(work.done).toEqual(["a"]);
   });
 });

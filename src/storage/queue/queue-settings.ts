@@ -2,7 +2,10 @@ import { defined } from "../../core/basics/defined.ts";
 import type { JobKind } from "../../core/ports/queue.ts";
 import type { JobInsert } from "../store-deps.ts";
 
-/** A job whose worker is killed is handed out again after at most these two together. */
+/**
+ * A job whose worker is killed is handed out again after at most these two together, the time to the alarm's next look
+ * and the delay of the retry: 10 + 5 + 5 + 1 seconds.
+ */
 export const HEARTBEAT_SECONDS = 10;
 export const SUPERVISE_SECONDS = 5;
 const RETRY_LIMIT = 1_000;

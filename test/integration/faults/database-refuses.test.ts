@@ -110,7 +110,7 @@ async function startRun(): Promise<{ readonly id: string; end(): Promise<void> }
 async function expectRecovery(runId: string): Promise<void> {
   await waitFor(async () => (await fetch(`${worker.url}/readyz`)).ok, {
     what: "readiness",
-    timeoutMs: 20_000,
+    timeoutMs: 60_000,
   });
   await worker.api.waitForState(runId, "SUCCEEDED", 30_000);
   await worker.api.waitForState(await harness.createRun(worker, "say hello"), "SUCCEEDED", 30_000);
@@ -128,7 +128,7 @@ async function takeAllConnections(): Promise<() => Promise<void>> {
       while (await take(taken)) {}
       return (await connectionsOfService()) === 0;
     },
-    { what: "all connections to be taken", timeoutMs: 20_000 },
+    { what: "all connections to be taken", timeoutMs: 60_000 },
   );
   return async () => {
     await Promise.all(taken.map((client) => client.end()));

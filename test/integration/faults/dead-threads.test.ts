@@ -166,5 +166,5 @@ function waitForDeliveries(harness: FaultHarness, runId: string): Promise<readon
     const rows = await harness.rows<Row>(sql, runId);
     return rows.some(({ state }) => state === "waiting") ? undefined : rows;
   };
-  return waitFor(find, { what: "no notice to be left", timeoutMs: 20_000 });
+  return waitFor(find, { what: "no notice to be left", timeoutMs: 60_000 });
 }

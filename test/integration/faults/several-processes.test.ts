@@ -119,7 +119,7 @@ async function waitForTurns(api: ApiClient, runId: string, turns: number): Promi
     async () => (await api.events(runId)).filter(({ kind }) => kind === "turn.ended").length === turns,
     {
       what: `turn ${turns} to end`,
-      timeoutMs: 20_000,
+      timeoutMs: 60_000,
       everyMs: 100,
     },
   );

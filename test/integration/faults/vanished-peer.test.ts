@@ -9,7 +9,7 @@ import { waitFor } from "../../support/wait-for.ts";
 
 /** Each dead connection costs one such time-out. */
 const STATEMENT_MS = 1_000;
-const HEALS = { what: "the queue to go on", timeoutMs: 20_000 };
+const HEALS = { what: "the queue to go on", timeoutMs: 60_000 };
 
 let harness: Awaited<ReturnType<typeof openPgBoss>>;
 let proxy: ChaosProxy;

@@ -133,7 +133,7 @@ describe.skipIf(skipped !== undefined)(
       const commands = Array.from({ length: 30 }, (_, index) =>
         harness.shell("true", { image: `${registry.host}/never${index % 10}` }),
       );
-      await waitFor(() => registry.requests.length >= 3, { what: "three pulls", timeoutMs: 20_000 });
+      await waitFor(() => registry.requests.length >= 3, { what: "three pulls", timeoutMs: 60_000 });
       const running = await pullsOf(registry.host);
 
       await Promise.all(commands.map((command) => command.kill()));
