@@ -1,6 +1,11 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type BrowserHarness, reasonToSkipChromium, startBrowserHarness } from "../support/chromium.ts";
+import {
+  axeFindings,
+  type BrowserHarness,
+  reasonToSkipChromium,
+  startBrowserHarness,
+} from "../support/chromium.ts";
 
 const skipped = await reasonToSkipChromium();
 
@@ -66,6 +71,31 @@ describe.skipIf(skipped !== undefined)("the list of runs in a browser", () => {
     await page.getByText("Say what the agent should do.").waitFor();
     expect(await page.evaluate("document.activeElement.id")).toBe("prompt");
     expect(new URL(page.url()).pathname).toBe("/new");
+  });
+
+  test("a run is started with a priority, and a policy that refuses one says so at its field", async () => {
+    await post("policies", {
+      name: "No hurry",
+      priority: 3,
+      effect: "deny",
+      match: { actions: ["create"], priorities: ["high"] },
+    });
+    const page = await visit("/new");
+    const field = page.getByLabel("Priority");
+    await page.getByLabel("What should be done?").fill("say hurry");
+    await field.selectOption("High");
+    await page.keyboard.press("Control+Enter");
+    await page.getByText('Is refused by the policy "No hurry".').waitFor();
+    const focused = await page.evaluate("document.activeElement.name");
+    const findings = await axeFindings(page);
+
+    await field.selectOption("Low");
+    await page.keyboard.press("Control+Enter");
+    await page.waitForURL(/\/runs\/[0-9a-f-]{36}$/);
+
+    expect([focused, findings]).toEqual(["priority", []]);
+    const run = await harness.api(`/runs/${page.url().split("/").at(-1)}`);
+    expect(run.agent_config).toMatchObject({ priority: "low" });
   });
 
   test("a run that another program starts appears and changes without a reload", async () => {

@@ -36,7 +36,13 @@ export const ProblemDetails = z
     trace_id: z.string().optional().describe("The same value as X-Request-Id of the response."),
     code: z.enum(ERROR_CODES).optional().describe("Programs should decide by this code, never by the text."),
     remedy: z.string().optional().describe("How to fix the problem."),
-    issues: z.array(Issue).optional().describe("For invalid input: each member that is not valid."),
+    issues: z
+      .array(Issue)
+      .optional()
+      .describe(
+        "For invalid input: each member that is not valid. For a run that a policy refuses: the members that the " +
+          "policy looks at.",
+      ),
     reason: z
       .string()
       .optional()

@@ -173,6 +173,11 @@ describe("starting several runs", () => {
     const codes = body.results.map(({ error }: { error?: { status: number } }) => error?.status);
     expect(codes).toEqual([403, undefined, undefined, undefined]);
     expect(body.results[0].error.detail).toContain('The policy "urgent" says so');
+    const [issue] = body.results[0].error.issues;
+    expect(issue).toMatchObject({
+      pointer: "/runs/0/config/priority",
+      message: 'is refused by the policy "urgent"',
+    });
     const { body: run } = await call(harness, `${RUNS}/${body.results[2].run_id}`);
     expect(run.agent_config.priority).toBe("low");
     const verdicts = await Promise.all(

@@ -1,4 +1,5 @@
 import type { AmbientAgentConfig, RunAgentRequest, RunItem } from "@errand/client";
+import { issuesOf, problemAtOf } from "../edit/issues.ts";
 
 /** What the user has chosen. Texts are as typed; an empty one means the default of the team. */
 export interface Draft {
@@ -12,6 +13,7 @@ export interface Draft {
   readonly asksFirst: boolean;
   readonly plansFirst: boolean;
   readonly pullRequest: boolean;
+  readonly priority: "" | NonNullable<AmbientAgentConfig["priority"]>;
   readonly maxCost: string;
   readonly maxMinutes: string;
   readonly maxTurns: string;
@@ -40,6 +42,7 @@ const EMPTY: Draft = {
   asksFirst: false,
   plansFirst: false,
   pullRequest: true,
+  priority: "",
   maxCost: "",
   maxMinutes: "",
   maxTurns: "",
@@ -62,6 +65,7 @@ export function draftOf(run: RunItem | undefined): Draft {
     model: config.model_id ?? "",
     asksFirst: config.permission_policy === "ask",
     pullRequest: config.pull_request !== "off",
+    priority: config.priority ?? "",
     maxCost: budget.max_cost_usd?.toString() ?? "",
     maxMinutes: budget.max_minutes?.toString() ?? "",
     maxTurns: budget.max_turns?.toString() ?? "",
@@ -99,6 +103,7 @@ export function requestOf(draft: Draft, files: readonly Attachment[]): RunAgentR
     ...(draft.model === "" ? {} : { model_id: draft.model }),
     ...(draft.asksFirst ? { permission_policy: "ask" as const } : {}),
     ...(draft.pullRequest ? {} : { pull_request: "off" as const }),
+    ...(draft.priority === "" ? {} : { priority: draft.priority }),
     ...(Object.keys(budget).length === 0 ? {} : { budget }),
   };
   return {
@@ -110,4 +115,29 @@ export function requestOf(draft: Draft, files: readonly Attachment[]): RunAgentR
       ? {}
       : { attachments: files.map(({ name, type, data }) => ({ file_name: name, mime_type: type, data })) }),
   };
+}
+
+/** The members of the request, with the member of the draft that they come from. */
+const MEMBERS: readonly (readonly [path: string, member: keyof Draft])[] = [
+  ["prompt", "prompt"],
+  ["config.environment_id", "place"],
+  ["config.repository", "repository"],
+  ["config.ref", "ref"],
+  ["config.harness", "agent"],
+  ["config.model_id", "model"],
+  ["config.priority", "priority"],
+  ["config.budget.max_cost_usd", "maxCost"],
+  ["config.budget.max_minutes", "maxMinutes"],
+  ["config.budget.max_turns", "maxTurns"],
+];
+
+/** What the server finds wrong with the request. */
+export function refusalsOf(error: unknown): DraftProblems {
+  const problemAt = problemAtOf(issuesOf(error));
+  return Object.fromEntries(
+    MEMBERS.flatMap(([path, member]) => {
+      const problem = problemAt(path);
+      return problem === undefined ? [] : [[member, problem]];
+    }),
+  );
 }

@@ -16,7 +16,7 @@ export function RunChoices(choices: Choices) {
     <>
       <div className="grid-2">
         <PlaceFields {...choices} />
-        <AgentFields {...choices.draft} onChange={choices.onChange} />
+        <AgentFields {...choices.draft} problems={choices.problems} onChange={choices.onChange} />
       </div>
       <WayFields {...choices} />
       <LimitFields {...choices} />
@@ -32,6 +32,7 @@ function PlaceFields({ draft, problems, onChange }: Choices) {
         label="Where"
         name="place"
         hint="Without a choice, a routing rule or the default of the team decides."
+        problem={problems.place}
         value={draft.place}
         options={[
           { value: "", name: "Team default" },
@@ -54,7 +55,7 @@ function PlaceFields({ draft, problems, onChange }: Choices) {
               />
             )}
           </Field>
-          <Field label="Branch or tag">
+          <Field label="Branch or tag" problem={problems.ref}>
             {(control) => (
               <input
                 {...control}
@@ -104,9 +105,28 @@ const LIMITS = [
   { name: "maxTurns", label: "Turns at most", inputMode: "numeric" },
 ] as const;
 
+const PRIORITIES = [
+  { value: "", name: "Default: Normal" },
+  { value: "low", name: "Low" },
+  { value: "normal", name: "Normal" },
+  { value: "high", name: "High" },
+] as const;
+
+/** How urgent the run is, and what it may use. */
 function LimitFields({ draft, problems, onChange }: Choices) {
   return (
-    <div className="grid-3">
+    <div className="grid-2">
+      <SelectField
+        label="Priority"
+        name="priority"
+        hint="Which of the waiting runs of your team start first."
+        problem={problems.priority}
+        value={draft.priority}
+        options={PRIORITIES}
+        onChange={(value) =>
+          onChange({ priority: PRIORITIES.find((each) => each.value === value)?.value ?? "" })
+        }
+      />
       {LIMITS.map(({ name, label, inputMode }) => (
         <Field key={name} label={label} problem={problems[name]}>
           {(control) => (

@@ -6,7 +6,15 @@ import { Problem } from "../parts/problem.tsx";
 import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
 import { newRequestKey } from "../server/request-key.ts";
-import { type Attachment, type Draft, type DraftProblems, draftOf, problemsOf, requestOf } from "./draft.ts";
+import {
+  type Attachment,
+  type Draft,
+  type DraftProblems,
+  draftOf,
+  problemsOf,
+  refusalsOf,
+  requestOf,
+} from "./draft.ts";
 import { PromptField } from "./prompt-field.tsx";
 import { RunChoices } from "./run-choices.tsx";
 
@@ -18,16 +26,18 @@ export function RunForm({ compact = false, from }: { readonly compact?: boolean;
   const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [problems, setProblems] = useState<DraftProblems>({});
   const form = useRef<HTMLFormElement>(null);
-  const { send, isSending, error } = useSend();
+  const show = (wrong: DraftProblems) => {
+    setProblems(wrong);
+    const [first] = Object.keys(wrong);
+    form.current?.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
+  };
+  const { send, isSending, error } = useSend((refusal) => show(refusalsOf(refusal)));
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
   const start = () => {
     const wrong = problemsOf(draft);
-    setProblems(wrong);
-    const [first] = Object.keys(wrong);
-    if (first === undefined) {
+    show(wrong);
+    if (Object.keys(wrong).length === 0) {
       void send(draft, files);
-    } else {
-      form.current?.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
     }
   };
   return (
@@ -78,8 +88,8 @@ export function RunForm({ compact = false, from }: { readonly compact?: boolean;
   );
 }
 
-/** Starts a run and opens it. */
-function useSend() {
+/** Starts a run and opens it. `onError` gets what the server refuses. */
+function useSend(onError: (error: unknown) => void) {
   const navigate = useNavigate();
   const [state, setState] = useState<{ readonly isSending: boolean; readonly error?: unknown }>({
     isSending: false,
@@ -99,6 +109,7 @@ function useSend() {
       await navigate({ to: "/runs/$id", params: { id: run_id } });
     } catch (error) {
       setState({ isSending: false, error });
+      onError(error);
     }
   };
   return { ...state, send };

@@ -6,10 +6,12 @@ import { SelectField } from "./field.tsx";
 export function AgentFields({
   agent,
   model,
+  problems = {},
   onChange,
 }: {
   readonly agent: string;
   readonly model: string;
+  readonly problems?: { readonly agent?: string; readonly model?: string };
   readonly onChange: (change: { readonly agent?: string; readonly model?: string }) => void;
 }) {
   const { data } = useQuery(catalogueQuery);
@@ -21,6 +23,7 @@ export function AgentFields({
       <SelectField
         label="Agent"
         name="agent"
+        problem={problems.agent}
         value={agent}
         options={[
           { value: "", name: standard === undefined ? "Default" : `Default: ${standard.display_name}` },
@@ -33,6 +36,7 @@ export function AgentFields({
       <SelectField
         label="Model"
         name="model"
+        problem={problems.model}
         value={model}
         options={[
           { value: "", name: "Default of the agent" },

@@ -20,6 +20,7 @@ describe("the draft of a run", () => {
       model_id: "small",
       permission_policy: "ask",
       pull_request: "off",
+      priority: "high",
       budget: { max_cost_usd: 0.5, max_minutes: 10, max_turns: 3 },
     };
     const earlier = { prompt: "fix it", agent_config: config } as unknown as RunItem;

@@ -1900,7 +1900,7 @@ class Error(Model):
     """
     issues: list[ErrorIssue] | None = None
     """
-    For invalid input: each member that is not valid.
+    For invalid input: each member that is not valid. For a run that a policy refuses: the members that the policy looks at.
     """
     reason: str | None = None
     """

@@ -1948,7 +1948,7 @@ export type Error = {
      */
     remedy?: string;
     /**
-     * For invalid input: each member that is not valid.
+     * For invalid input: each member that is not valid. For a run that a policy refuses: the members that the policy looks at.
      */
     issues?: Array<ErrorIssue>;
     /**

@@ -1,3 +1,4 @@
+import { defined } from "../../basics/defined.ts";
 import { AppError } from "../../basics/errors.ts";
 import type { PrincipalId } from "../../basics/ids.ts";
 import { keysOf } from "../../basics/keys-of.ts";
@@ -165,14 +166,26 @@ export function requiredApproval({ effect, policy, reason }: Verdict): RequiredA
   return effect === "require_approval" ? { policyId: policy.id, reason } : undefined;
 }
 
-/** Throws an error with the reason if the action is not allowed. */
-export function requireAllowed({ effect, policy, reason }: Verdict): void {
+/** The caller's names for what the conditions are about. */
+export type ConditionMembers = Readonly<Partial<Record<Condition, string>>>;
+
+/**
+ * Throws an error with the reason if the action is not allowed. It names those of the `members` that the policy looks at,
+ * because another value may be allowed.
+ */
+export function requireAllowed({ effect, policy, reason }: Verdict, members: ConditionMembers = {}): void {
   if (effect !== "deny") {
     return;
   }
+  const message = `is refused by the policy "${policy.name}"`;
+  const issues = keysOf(members).flatMap((condition) => {
+    const path = members[condition];
+    return path === undefined || policy.match[condition] === undefined ? [] : [{ path, message }];
+  });
   throw new AppError("not_authorized", reason, {
     policyName: policy.name,
     remedy: "Ask an administrator of your team to change its policies.",
+    ...defined({ issues: issues.length === 0 ? undefined : issues }),
   });
 }
 

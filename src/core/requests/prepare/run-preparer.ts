@@ -3,6 +3,7 @@ import { newId, type TeamId } from "../../basics/ids.ts";
 import type { Viewer } from "../../model/people/principal.ts";
 import { allowsSharing, type ShareAccess } from "../../model/people/share-link.ts";
 import {
+  type ConditionMembers,
   type RequiredApproval,
   requireAllowed,
   requiredApproval,
@@ -36,6 +37,15 @@ export interface PreparedRun {
   readonly ignored: readonly string[];
 }
 
+/** The members of a request that policies have conditions on. */
+const MEMBERS: ConditionMembers = {
+  agents: "config.harness",
+  environments: "config.environment_id",
+  models: "config.model_id",
+  priorities: "config.priority",
+  repositories: "config.repository",
+};
+
 /** Makes of a request everything that a new run stores, and checks configurations that are stored for later runs. */
 export class RunPreparer {
   readonly #deps: RunPreparerDeps;
@@ -52,7 +62,7 @@ export class RunPreparer {
     const definition = originOf(complete, agents, clock.now());
     await this.#requireSandbox(definition, environment?.config.image);
     const verdict = await this.#evaluate(definition, complete, from);
-    requireAllowed(verdict);
+    requireAllowed(verdict, MEMBERS);
     const required = requiredApproval(verdict);
     const { inputs = [] } = request;
     const othersWrote = request.othersWrote === true;
