@@ -75,7 +75,10 @@ export async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
   const secrets = createSecretBox(fromSecretKeys(bootstrap, "sealing", (key) => key));
   return {
     adapterSettings: new PrismaAdapterSettings({
-      ...{ database, pubsub, clock, secrets },
+      database,
+      pubsub,
+      clock,
+      secrets,
       learn: (values) => bootstrap.knownSecrets.learn(secretsIn(values)),
     }),
     appInstallations: new PrismaAppInstallations({ database, pubsub, clock, jobInsert: JOB_INSERT }),

@@ -7,6 +7,7 @@ import { WarmAgents } from "../agents/acp/warm/warm-agents.ts";
 import { GIBIBYTE } from "../core/basics/byte-units.ts";
 import { defined } from "../core/basics/defined.ts";
 import type { RunId } from "../core/basics/ids.ts";
+import type { Log } from "../core/basics/log.ts";
 import type { GatewayAccess, ReservableGateways } from "../core/ports/gateway.ts";
 import { Scheduler } from "../core/requests/schedules/scheduler.ts";
 import type { NoticeWriter } from "../core/runs/notice-writer.ts";
@@ -110,17 +111,21 @@ export async function composeWorker(bootstrap: Bootstrap, deps: AppDeps): Promis
     localDisk,
     maintenance: composeMaintenance(bootstrap, deps),
     eventRecovery: new EventRecovery({ lostEvents: lostEventsOf(deps), storage, clock: systemClock, log }),
-    secretKeyRotation:
-      config.oldSecretKeys.length === 0
-        ? undefined
-        : new SecretKeyRotation({
-            values: new PrismaSealedValueStore(deps.database),
-            box: deps.secrets,
-            log,
-          }),
+    secretKeyRotation: composeSecretKeyRotation(bootstrap, deps),
     scheduler: composeScheduler(bootstrap, deps),
     webhooks: composeWebhooks(bootstrap, deps),
   };
+}
+
+/** Seals the values of former keys anew. Undefined if there are no former keys. */
+function composeSecretKeyRotation(
+  { config, logger }: Bootstrap,
+  { database, secrets: box }: AppDeps,
+): SecretKeyRotation | undefined {
+  const values = new PrismaSealedValueStore(database);
+  return config.oldSecretKeys.length === 0
+    ? undefined
+    : new SecretKeyRotation({ values, box, log: plainLog(logger) });
 }
 
 function composeDisk({ config, logger }: Bootstrap, { database }: AppDeps, chosen: ChosenSandbox): LocalDisk {
@@ -200,7 +205,7 @@ function attemptDeps(
   const variablesOf = (gateway: GatewayAccess) => gatewayVariables(gateway, gitUrl);
   const commandMs = setupMinutes * MINUTE_MS;
   const gateways = gatewaysOf(config, deps, sandbox, { redact: knownSecrets.redact, log });
-  const runner: AcpRunnerOptions = {
+  const runner: AcpRunnerOptions & AppDeps["agents"] = {
     ...deps.agents,
     sandbox,
     variablesOf,
@@ -213,16 +218,7 @@ function attemptDeps(
   };
   // Containers start in the image of their run. A quota belongs to the folder of one run.
   const canWait = sandbox.hasMounts && sandbox.hasLoopback && !sandbox.hasImages && quota === undefined;
-  const { defaultName: agent, programs } = deps.agents;
-  const warm =
-    config.agent.isWarm && canWait
-      ? new WarmAgents({
-          start: warmStarter({ runner, programs, agent, dataDir, gateways, removeTree }),
-          isMemoryShort: () => isMemoryShort(),
-          clock: systemClock,
-          log,
-        })
-      : undefined;
+  const warm = config.agent.isWarm && canWait ? composeWarm(runner, { dataDir, gateways, log }) : undefined;
   return {
     gateways,
     warm,
@@ -245,6 +241,19 @@ function attemptDeps(
       findCommit: clones.find.bind(clones),
     }),
   };
+}
+
+function composeWarm(
+  runner: AcpRunnerOptions & AppDeps["agents"],
+  { log, ...places }: { readonly dataDir: string; readonly gateways: ReservableGateways; readonly log: Log },
+): WarmAgents {
+  const { defaultName: agent, programs } = runner;
+  return new WarmAgents({
+    start: warmStarter({ runner, programs, agent, removeTree, ...places }),
+    isMemoryShort: () => isMemoryShort(),
+    clock: systemClock,
+    log,
+  });
 }
 
 function gatewaysOf(

@@ -47,7 +47,10 @@ export class PrismaAdapterSettings implements AdapterSettings {
     this.#deps.learn?.(values);
     const rows = Object.entries(values).map(([id, value]) => ({
       id,
-      ...{ adapter, sealed: secrets.seal(value, settingOwner(id)), updatedAt: clock.now(), updatedBy },
+      adapter,
+      sealed: secrets.seal(value, settingOwner(id)),
+      updatedAt: clock.now(),
+      updatedBy,
     }));
     await database.transaction(async (tx) => {
       await nameAuthor(tx, audit);

@@ -1,6 +1,11 @@
 import { defined } from "../../core/basics/defined.ts";
 import { keysOf } from "../../core/basics/keys-of.ts";
-import type { GuideLink, GuideStep, InstallationGuide } from "../../core/model/people/installation.ts";
+import type {
+  GuideLink,
+  GuideStep,
+  GuideWay,
+  InstallationGuide,
+} from "../../core/model/people/installation.ts";
 import { isLoopbackUrl } from "../../core/upkeep/checks.ts";
 
 import { webUrlOf } from "./config.ts";
@@ -64,42 +69,7 @@ export function githubGuide(publicUrl: string, { apiUrl, enabled }: GithubGuideO
         title: "A GitHub App of your own",
         summary: `GitHub sends events to ${publicUrl}/webhooks/github. You choose the repositories.`,
         obstacle,
-        steps: [
-          createStep(publicUrl, apiUrl),
-          {
-            title: "Generate a private key",
-            text: "On the App's page: Private keys → Generate a private key. The browser downloads a file. The command writes it in one line, for files that cannot hold line breaks.",
-            snippets: [
-              { title: "Command for one line", text: "awk '{printf \"%s\\\\n\", $0}' *.private-key.pem" },
-            ],
-          },
-          {
-            title: "Set the variables and restart Errand",
-            text: "All processes of Errand need them: API processes receive events, and workers answer them. npm start takes them from the shell that starts it, and Docker Compose from the file .env.",
-            variables: [
-              { name: "GITHUB_APP_ID", source: "About → App ID, a number" },
-              { name: "GITHUB_APP_PRIVATE_KEY", source: "the content of the downloaded file" },
-              { name: "GITHUB_WEBHOOK_SECRET", source: "the webhook secret of the first step" },
-            ],
-          },
-          {
-            title: "Install the App",
-            text: "On the App's page: Install App. Choose the account and its repositories. The first installation is enabled; enable each further one under Integrations.",
-          },
-          {
-            title: "Try it",
-            text: "Write a comment on an issue, with the App's name as it stands in the App's address. It answers with 👀 and a comment.",
-            snippets: [{ title: "Comment", text: "@your-app say hello" }],
-          },
-          {
-            title: "Let people sign in with GitHub (optional)",
-            text: "People who may write to a repository of the App can then sign in to these pages.",
-            variables: [
-              { name: "GITHUB_CLIENT_ID", source: "About → Client ID" },
-              { name: "GITHUB_CLIENT_SECRET", source: "Client secrets → Generate a new client secret" },
-            ],
-          },
-        ],
+        steps: [createStep(publicUrl, apiUrl), ...FURTHER_STEPS],
       }),
     ],
     needs: [
@@ -116,6 +86,40 @@ export function githubGuide(publicUrl: string, { apiUrl, enabled }: GithubGuideO
     ],
   };
 }
+
+const FURTHER_STEPS: GuideWay["steps"] = [
+  {
+    title: "Generate a private key",
+    text: "On the App's page: Private keys → Generate a private key. The browser downloads a file. The command writes it in one line, for files that cannot hold line breaks.",
+    snippets: [{ title: "Command for one line", text: "awk '{printf \"%s\\\\n\", $0}' *.private-key.pem" }],
+  },
+  {
+    title: "Set the variables and restart Errand",
+    text: "All processes of Errand need them: API processes receive events, and workers answer them. npm start takes them from the shell that starts it, and Docker Compose from the file .env.",
+    variables: [
+      { name: "GITHUB_APP_ID", source: "About → App ID, a number" },
+      { name: "GITHUB_APP_PRIVATE_KEY", source: "the content of the downloaded file" },
+      { name: "GITHUB_WEBHOOK_SECRET", source: "the webhook secret of the first step" },
+    ],
+  },
+  {
+    title: "Install the App",
+    text: "On the App's page: Install App. Choose the account and its repositories. The first installation is enabled; enable each further one under Integrations.",
+  },
+  {
+    title: "Try it",
+    text: "Write a comment on an issue, with the App's name as it stands in the App's address. It answers with 👀 and a comment.",
+    snippets: [{ title: "Comment", text: "@your-app say hello" }],
+  },
+  {
+    title: "Let people sign in with GitHub (optional)",
+    text: "People who may write to a repository of the App can then sign in to these pages.",
+    variables: [
+      { name: "GITHUB_CLIENT_ID", source: "About → Client ID" },
+      { name: "GITHUB_CLIENT_SECRET", source: "Client secrets → Generate a new client secret" },
+    ],
+  },
+];
 
 /** Why an App of this server would get no events. */
 export function hookObstacle(publicUrl: string, apiUrl: string): string | undefined {

@@ -280,7 +280,11 @@ function subjectOf(kind: Subject["kind"], signed: SignedSubject): Subject {
     type,
   } = issueSchema.safeParse(signed).data ?? {};
   return defined({
-    ...{ kind, number, title, body: body ?? "", labels: names },
+    kind,
+    number,
+    title,
+    body: body ?? "",
+    labels: names,
     state: state ? state : undefined,
     type: type ? type.name : undefined,
     hasParent: parent ? true : undefined,

@@ -35,7 +35,11 @@ export function provenanceOf(
     message_ids: [id],
     content_hash: contentHash(incoming),
     object: defined({
-      ...{ kind, id, action, in: subject.kind, number: subject.number },
+      kind,
+      id,
+      action,
+      in: subject.kind,
+      number: subject.number,
       has_parent: subject.hasParent,
       has_sub_issues: subject.hasSubIssues,
     }),

@@ -147,7 +147,10 @@ function ofCheckSuite(event: InboxEvent, payload: unknown, appId: number): Trans
   const { full_name, html_url: url, id } = of;
   const hasPassed = url !== undefined && !isRepairable(suite);
   const reports = suite.pull_requests.map(({ number }) => ({
-    ...{ installation: at, repository: { id, full_name }, number, checksOf: suite.head_sha },
+    installation: at,
+    repository: { id, full_name },
+    number,
+    checksOf: suite.head_sha,
     passedIn: hasPassed ? `${url}/pull/${number}` : undefined,
   }));
   return several(event, reports, COLLECT_MS);
@@ -164,7 +167,9 @@ async function ofStatus(event: InboxEvent, payload: unknown, deps: ReportDeps): 
   return several(
     event,
     pulls.map(({ html_url: url, number }) => ({
-      ...{ ...about, number, checksOf: sha },
+      ...about,
+      number,
+      checksOf: sha,
       passedIn: hasPassed ? url : undefined,
     })),
     COLLECT_MS,

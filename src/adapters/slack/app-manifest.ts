@@ -2,7 +2,7 @@ import type { AppsManifestCreateArguments } from "@slack/web-api";
 import { stringify } from "yaml";
 import { defined } from "../../core/basics/defined.ts";
 import { keysOf } from "../../core/basics/keys-of.ts";
-import type { GuideStep, InstallationGuide } from "../../core/model/people/installation.ts";
+import type { GuideStep, GuideWay, InstallationGuide } from "../../core/model/people/installation.ts";
 import type { SlackConfig } from "./config.ts";
 import { SEND } from "./form-ids.ts";
 
@@ -165,30 +165,34 @@ export function slackGuide(
           SIGN_IN_STEP,
         ],
       }),
-      {
-        title: "Without a public address (Socket Mode)",
-        summary: "Errand opens a connection to Slack. Slack needs no address of this server.",
-        steps: [
-          createStep(publicUrl, "socket"),
-          {
-            title: "Create the token of the connection",
-            text: "In the app's settings: Basic Information → App-Level Tokens → Generate Token and Scopes, with the scope connections:write.",
-          },
-          INSTALL_STEP,
-          variablesStep([
-            {
-              name: "SLACK_APP_TOKEN",
-              source: "Basic Information → App-Level Tokens. It begins with xapp-",
-            },
-            BOT_TOKEN,
-          ]),
-          TRY_STEP,
-        ],
-      },
+      socketModeWay(publicUrl),
     ],
     needs: [
       ...Object.entries(ALL_BOT_SCOPES).map(([name, use]) => ({ kind: "scope", name, use }) as const),
       ...Object.entries(BOT_EVENTS).map(([name, use]) => ({ kind: "event", name, use }) as const),
+    ],
+  };
+}
+
+function socketModeWay(publicUrl: string): GuideWay {
+  return {
+    title: "Without a public address (Socket Mode)",
+    summary: "Errand opens a connection to Slack. Slack needs no address of this server.",
+    steps: [
+      createStep(publicUrl, "socket"),
+      {
+        title: "Create the token of the connection",
+        text: "In the app's settings: Basic Information → App-Level Tokens → Generate Token and Scopes, with the scope connections:write.",
+      },
+      INSTALL_STEP,
+      variablesStep([
+        {
+          name: "SLACK_APP_TOKEN",
+          source: "Basic Information → App-Level Tokens. It begins with xapp-",
+        },
+        BOT_TOKEN,
+      ]),
+      TRY_STEP,
     ],
   };
 }

@@ -64,7 +64,9 @@ export class LinkPreviews {
     const previews: [string, RunPreview][] = [];
     for (const [url, key] of keys) {
       const preview = await this.#deps.views.preview(request, key);
-      previews.push(...(preview === undefined ? [] : [[url, preview] as [string, RunPreview]]));
+      if (preview !== undefined) {
+        previews.push([url, preview]);
+      }
     }
     if (previews.length > 0) {
       await unfurl(client, { channel, ts }, previews);
@@ -144,7 +146,8 @@ function entityOf(url: string, preview: RunPreview): types.EntityMetadata {
   return {
     entity_type: "slack#/entities/task",
     external_ref: { id: runId, type: "run" },
-    ...{ url: sessionLink, app_unfurl_url: url },
+    url: sessionLink,
+    app_unfurl_url: url,
     entity_payload: {
       attributes,
       fields: { status: { value: state } },

@@ -48,7 +48,8 @@ async function* incomingMessages(
     if (message === undefined) {
       tellNoise(line, tap);
     } else if ("method" in message && message.method === "session/update") {
-      tap.update((message.params as { update?: unknown } | undefined)?.update);
+      const { update }: { readonly update?: unknown } = Object(message.params);
+      tap.update(update);
     } else {
       if (!("method" in message)) {
         tap.answered();

@@ -89,12 +89,12 @@ export function hasShareToken(request: FastifyRequest): boolean {
 export function takeShareToken(
   { storage }: { readonly storage: Storage },
   guests: Guests,
-): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+): (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => Promise<unknown> {
   return async (request, reply) => {
     const token = tokenIn(request);
     const opened = token === undefined ? undefined : await guests.findByToken(token);
     const run = opened && (await storage.runs.find({ id: opened.link.runId }));
-    const { id } = request.params as { id: string };
+    const { id } = request.params;
     if (opened === undefined || run?.sessionId !== id.toLowerCase()) {
       return undefined;
     }

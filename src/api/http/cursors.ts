@@ -79,9 +79,8 @@ export class Cursors {
 
   decode(cursor: string, listing: Listing): RunPosition {
     const position = this.#cursors.decode(cursor, membersOf(listing));
-    const [value, id, until, isSimilar] = JSON.parse(
-      Buffer.from(position, "base64url").toString(),
-    ) as Position;
+    const members: Position = JSON.parse(Buffer.from(position, "base64url").toString());
+    const [value, id, until, isSimilar] = members;
     return defined({
       value,
       id,

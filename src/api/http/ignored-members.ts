@@ -35,7 +35,7 @@ export function nameIgnored(app: FastifyInstance): void {
   });
   // Some members turn out to have no effect only when the request is performed.
   app.addHook("preSerialization", ({ ignoredMembers = [] }, reply, payload, done) => {
-    const { ignored = [] } = Object(payload) as { readonly ignored?: readonly string[] };
+    const { ignored = [] }: { readonly ignored?: readonly string[] } = Object(payload);
     addToHeader(
       reply,
       ignored.filter((path) => !ignoredMembers.includes(path)),

@@ -22,7 +22,14 @@ interface Visitor {
 }
 
 type FindRun = (id: string, viewer: Viewer) => Promise<Run>;
-type ShowRun = (visitor: Visitor, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+interface ById {
+  Params: { readonly id: string };
+}
+type ShowRun = (
+  visitor: Visitor,
+  request: FastifyRequest<ById>,
+  reply: FastifyReply,
+) => Promise<FastifyReply>;
 
 const HTML = {
   "content-type": "text/html; charset=utf-8",
@@ -95,13 +102,13 @@ function addRunPages(
 ): void {
   const show = (find: FindRun) => showRun(app, notFound, find);
   const showById = show(async (id, viewer) => deps.runs.get({ id: requireRunId(id) }, viewer));
-  server.get("/runs/:id", { schema: { hide: true } }, async (request, reply) => {
+  server.get<ById>("/runs/:id", { schema: { hide: true } }, async (request, reply) => {
     const visitor = await findSignedIn(auth, request);
     return visitor === undefined ? askToSignIn(request, reply) : showById(visitor, request, reply);
   });
   const showBySession = show(async (id, viewer) => deps.runs.get({ sessionId: requireRunId(id) }, viewer));
   const options = { schema: { hide: true }, preHandler: takeShareToken(deps, auth.guests) };
-  server.get("/sessions/:id", options, async (request, reply) => {
+  server.get<ById>("/sessions/:id", options, async (request, reply) => {
     const visitor = (await findGuest(auth, request)) ?? (await findSignedIn(auth, request));
     if (visitor !== undefined) {
       return showBySession(visitor, request, reply);
@@ -123,7 +130,7 @@ async function findGuest({ guests }: AuthDeps, request: FastifyRequest): Promise
 function showRun(app: AppPage, notFound: string, find: FindRun): ShowRun {
   return async ({ kind, viewer }, request, reply) => {
     try {
-      const { id } = request.params as { id: string };
+      const { id } = request.params;
       return app.send(reply, kind, (await find(id, viewer)).id);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "resource_not_found") {

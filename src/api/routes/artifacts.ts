@@ -114,8 +114,9 @@ class FileLinks {
   }
 }
 
+const config = { scope: "runs:read" } as const;
+
 export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
-  const config = { scope: "runs:read" } as const;
   const withLink = { ...config, givesLink: true } as const;
   return async (app) => {
     const links = new FileLinks(deps, app.prefix);
@@ -134,6 +135,19 @@ export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
       const files = left.filter(isFile);
       return { attachments: files.map((artifact) => attachmentOf(artifact, links.of(artifact, run).url)) };
     });
+    await app.register(downloadRoutes(deps, links));
+    const file = { schema: FILE, config: { public: true }, exposeHeadRoute: false } as const;
+    app.get("/agent/artifacts/:uid/file", file, async (request, reply) => {
+      const { uid } = request.params;
+      const { artifact } = await getArtifact(deps, uid, links.open(request.query, uid));
+      return sendFile(deps, reply, artifact);
+    });
+  };
+}
+
+/** Addresses that lead to the signed one of a file. */
+function downloadRoutes(deps: ArtifactDeps, links: FileLinks): FastifyPluginAsyncZod {
+  return async (app) => {
     app.get("/agent/artifacts/:uid/download", { schema: DOWNLOAD, config }, async (request, reply) => {
       const { artifact, run } = await getArtifact(deps, request.params.uid, viewerOf(request));
       return links.redirect(reply, artifact, run);
@@ -157,12 +171,6 @@ export function artifactRoutes(deps: ArtifactDeps): FastifyPluginAsyncZod {
         throw unknownArtifact();
       }
       return links.redirect(reply, artifact, run);
-    });
-    const file = { schema: FILE, config: { public: true }, exposeHeadRoute: false } as const;
-    app.get("/agent/artifacts/:uid/file", file, async (request, reply) => {
-      const { uid } = request.params;
-      const { artifact } = await getArtifact(deps, uid, links.open(request.query, uid));
-      return sendFile(deps, reply, artifact);
     });
   };
 }

@@ -111,6 +111,7 @@ export function keyRoutes(deps: KeyDeps, idempotency: Idempotency): FastifyPlugi
   return async (app) => {
     await app.register(readRoutes(deps));
     await app.register(changeRoutes(deps, idempotency));
+    await app.register(revokeAllRoute(deps, idempotency));
     await app.register(issueRoutes(deps, idempotency));
   };
 }
@@ -173,6 +174,11 @@ function changeRoutes(deps: KeyDeps, idempotency: Idempotency): FastifyPluginAsy
         });
       },
     );
+  };
+}
+
+function revokeAllRoute(deps: KeyDeps, idempotency: Idempotency): FastifyPluginAsyncZod {
+  return async (app) => {
     app.delete(
       "/agent/principals/:uid/keys",
       { schema: REVOKE_ALL, config: ending },

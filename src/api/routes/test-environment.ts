@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from "fastify-type-provider-zod";
+import { z } from "zod";
 import { isTeamOwned } from "../../core/model/people/ownership.ts";
 import type { Viewer } from "../../core/model/people/principal.ts";
 import type { NewRun } from "../../core/requests/prepare/new-run.ts";
@@ -10,11 +11,10 @@ import { problems } from "../schemas/problem.ts";
 import { RunAgentResponse } from "../schemas/run-requests.ts";
 import { createdOf } from "./create-run.ts";
 import type { Idempotency } from "./idempotency.ts";
-import { textId } from "./resource.ts";
 
 type TestEnvironmentDeps = Pick<ApiDeps, "clock" | "imageRegistries" | "runs" | "storage">;
 
-const ID = textId("uid", "An environment's uid.");
+const params = z.object({ uid: z.string().describe("An environment's uid.") });
 const SCHEMA = {
   operationId: "testEnvironment",
   summary: "Test an environment",
@@ -23,7 +23,7 @@ const SCHEMA = {
     "does not count as a run in usage. Its result becomes `setup_failed` of the environment. It can be listed, " +
     "followed and cancelled like other runs, but it takes no follow-ups.",
   tags: ["environments"],
-  params: ID.params,
+  params,
   response: { 200: RunAgentResponse, ...problems(400, 401, 403, 404, 409, 422, 503) },
 };
 
@@ -35,7 +35,7 @@ export function testEnvironmentRoutes(
   const environments = new EnvironmentService({ storage, clock, imageRegistries });
   return async (app) => {
     app.post("/agent/environments/:uid/test", { schema: SCHEMA, config }, async (request, reply) => {
-      const { uid } = request.params as { readonly uid: string };
+      const { uid } = request.params;
       const creator = viewerOf(request);
       const source = sourceOf(request);
       return idempotency.writeRunOnce(request, reply, {

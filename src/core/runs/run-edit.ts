@@ -358,8 +358,7 @@ export class RunEdit {
     this.#binding = binding;
     const { showsCard = true, thread } = binding;
     this.notices.addThread({ ...thread, runId: this.aggregate.run.id, showsCard });
-    const { id: threadId, adapter } = thread;
-    this.record({ kind: "thread.bound", adapter, threadId });
+    this.record({ kind: "thread.bound", adapter: thread.adapter, threadId: thread.id });
   }
 
   /** Adds what the same transaction stores, and what it depends on. */

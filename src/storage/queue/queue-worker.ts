@@ -23,7 +23,9 @@ export class QueueWorker {
     const { concurrency, kind, log, stopping } = deps;
     this.#deps = deps;
     this.#loop = new WorkLoop({
-      ...{ concurrency, stopping, clock: PROCESS_TIMER },
+      concurrency,
+      stopping,
+      clock: PROCESS_TIMER,
       begin: (max, start) => this.#begin(max, start),
       mayBegin: async () => true,
       onError: (error) => log.warn("queue.error", { kind, error: String(error) }),

@@ -73,7 +73,10 @@ function readCommit(reader: Reader): Omit<NewCommit, "files"> & { readonly files
   const message = utf8.decode(reader.bytes(Number(messageLength)));
   const fields = utf8.decode(reader.bytes(Number(diffLength))).split("\0");
   return {
-    ...{ id, tree, message, parents: parents.split(" ").filter((parent) => parent !== "") },
+    id,
+    tree,
+    message,
+    parents: parents.split(" ").filter((parent) => parent !== ""),
     ...defined({ baseTree: from === "-" ? undefined : from }),
     files: readFiles(fields),
   };

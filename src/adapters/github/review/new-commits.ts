@@ -49,7 +49,9 @@ function messageOf(
 ): InboundMessage {
   const { adapter, installation, key } = address;
   return {
-    ...{ adapter, installation, key },
+    adapter,
+    installation,
+    key,
     dedupeKey: ["github", installation, "new_commits", repository.id, number, sha].join(":"),
     addressed: "mention",
     requestKind: "new_commits",

@@ -68,7 +68,10 @@ export async function sendReview(
   { client }: Pick<ReviewDeps, "client">,
 ): Promise<Shown> {
   const parameters = {
-    ...{ pull_number: place.number, commit_id: commit, event: "COMMENT" as const, body },
+    pull_number: place.number,
+    commit_id: commit,
+    event: "COMMENT" as const,
+    body,
     comments: [...comments],
   };
   const call = { route: CREATE, parameters, answer: reviewAnswer } as const;

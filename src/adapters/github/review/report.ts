@@ -61,7 +61,10 @@ function findingOf(read: z.infer<typeof findingSchema>): ReviewFinding {
   const [first, last] = [start ?? line, line ?? start].toSorted((one, other) => (one ?? 0) - (other ?? 0));
   const startLine = first === last ? undefined : first;
   return {
-    ...{ id: slugOf(read.id || title), path, title, body: body ?? "" },
+    id: slugOf(read.id || title),
+    path,
+    title,
+    body: body ?? "",
     ...defined({
       line: last ?? undefined,
       startLine: startLine ?? undefined,

@@ -128,7 +128,7 @@ async function followUp(context: AuthorizedContext, deps: InboxDeps): Promise<Di
 
 /** The account of the author, as the platform proved it or the adapter read it. */
 function actorIn({ message, proven }: AuthorizedContext): Readonly<Record<string, unknown>> | undefined {
-  const { actor } = { ...message.provenance, ...proven } as { readonly actor?: unknown };
+  const { actor }: { readonly actor?: unknown } = { ...message.provenance, ...proven };
   return typeof actor === "object" && actor !== null ? { ...actor } : undefined;
 }
 
