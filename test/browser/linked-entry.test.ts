@@ -1,6 +1,11 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BrowserHarness, reasonToSkipChromium, startBrowserHarness } from "../support/chromium.ts";
+import {
+  axeFindings,
+  type BrowserHarness,
+  reasonToSkipChromium,
+  startBrowserHarness,
+} from "../support/chromium.ts";
 import { waitFor } from "../support/wait-for.ts";
 
 const skipped = await reasonToSkipChromium();
@@ -24,7 +29,7 @@ interface Event {
   readonly tool_call_id?: string;
 }
 
-describe.skipIf(skipped !== undefined)("a link to an entry of a run", () => {
+describe.skipIf(skipped !== undefined)("an entry of a run, by its link or by a search", () => {
   let harness: BrowserHarness;
   let context: BrowserContext;
   let runId: string;
@@ -120,6 +125,49 @@ describe.skipIf(skipped !== undefined)("a link to an entry of a run", () => {
     await expectShown(page, keyOfWords(3));
     await page.goBack();
     await expectShown(page, keyOfWords(200));
+    await page.close();
+  });
+
+  test("is found by keys in the whole log, also far above what is loaded", async () => {
+    const page = await context.newPage();
+    await page.goto(`${harness.service.url}/runs/${runId}`);
+    await page.getByText("the end of the long run").last().waitFor();
+
+    await page.keyboard.press("/");
+    await page.keyboard.type("PART 7");
+    const status = page.getByRole("search").getByRole("status");
+    // The prompt, "part 7." and "part 70." to "part 79.". Without a match below the screen, the last one is shown.
+    await expect.poll(() => status.textContent()).toBe("12 of 12");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await expectShown(page, keyOfWords(7));
+    const findings = await axeFindings(page);
+    const focused = await page.evaluate("document.activeElement.type");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.press("Shift+Enter");
+    await expectShown(page, keyOfWords(79));
+    await page.keyboard.press("Escape");
+
+    await page.getByRole("search").waitFor({ state: "detached" });
+    expect([findings, focused]).toEqual([[], "search"]);
+    expect(await page.evaluate("document.activeElement.dataset.key")).toBe(keyOfWords(79));
+    await page.close();
+  });
+
+  test("is searched again after a part of the log could not be read, and the page says so", async () => {
+    const page = await context.newPage();
+    const earlier = /events\?.*before=/;
+    await page.route(earlier, (route) => route.fulfill({ status: 400, json: {} }));
+    await page.goto(`${harness.service.url}/runs/${runId}`);
+    await page.getByRole("button", { name: "Search in this run" }).click();
+    await page.getByLabel("Where").selectOption("Files");
+
+    await page.getByText(/^Not complete: 500 of [\d,.]+ events so far\./).waitFor();
+    await page.unroute(earlier);
+    await page.getByRole("button", { name: "Read the others" }).click();
+
+    const status = page.getByRole("search").getByRole("status");
+    await expect.poll(() => status.textContent()).toMatch(new RegExp(`of ${SAID}$`));
     await page.close();
   });
 

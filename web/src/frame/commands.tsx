@@ -7,7 +7,8 @@ import { CONFIGURE, isOffered, OPERATE, type Place } from "./places.ts";
 const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["Ctrl K", "Commands"],
   ["C", "New run"],
-  ["/", "Search"],
+  ["/", "Search runs, or in a run its whole log"],
+  ["Enter, Shift Enter", "In a search: next and previous match"],
   ["G then M, N, R, A", "Mine, Needs you, Running, All"],
   ["J, K", "Next and previous entry"],
   ["Enter", "Open"],

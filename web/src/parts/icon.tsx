@@ -28,6 +28,7 @@ const SHAPES = {
   },
   check: { line: "m3 8.5 3.3 3.3L13 5" },
   chevron: { line: "m6 3.5 4.5 4.5L6 12.5" },
+  chevronUp: { line: "m3.5 10 4.5-4.5 4.5 4.5" },
   chevronDown: { line: "m3.5 6 4.5 4.5L12.5 6" },
   clock: { line: `${DISC}M8 4.5V8l2.3 1.6` },
   close: { line: "m4 4 8 8m0-8-8 8" },

@@ -18,8 +18,9 @@ import { useEnd } from "./use-end.ts";
 const NEAR_START_ROWS = 10;
 const OVERSCAN = 10;
 
-/** What stays at the top of the page while it scrolls hides so much. */
+/** What stays at the top of the page while it scrolls hides so much, with the search and without. */
 const HEAD_PX = 150;
+const HEAD_WITH_SEARCH_PX = 260;
 
 type GoTo = (index: number, align?: "start" | "center") => void;
 
@@ -28,9 +29,12 @@ const HEIGHTS: Readonly<Record<Row["kind"], number>> = { entry: 96, system: 34, 
 /** The entries of a run. Only those near the screen are in the document. */
 export function ConversationView({
   view,
+  isSearched,
   onCopy,
 }: {
   readonly view: RunLogView;
+  /** The search is open. */
+  readonly isSearched: boolean;
   readonly onCopy: (entry: Entry) => void;
 }) {
   const { log } = useRun();
@@ -45,7 +49,7 @@ export function ConversationView({
     getItemKey: useCallback((index: number) => rows[index]?.key ?? index, [rows]),
     overscan: OVERSCAN,
     scrollMargin: margin,
-    scrollPaddingStart: HEAD_PX,
+    scrollPaddingStart: isSearched ? HEAD_WITH_SEARCH_PX : HEAD_PX,
     // Earlier entries that are put before the others do not move what is read.
     anchorTo: "end",
     useAnimationFrameWithResizeObserver: true,
@@ -166,7 +170,11 @@ function rowOf(rows: readonly Row[], key: string): number {
     : own;
 }
 
+/** The search keeps the focus, so that Enter leads to the next match. */
 function focusRow(key: string): void {
+  if (document.activeElement?.closest("search") != null) {
+    return;
+  }
   document.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }
 

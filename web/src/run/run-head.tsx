@@ -43,12 +43,18 @@ export function RunHead({
   endedAt,
   counts,
   onCopy,
+  onSearch,
+  children,
 }: {
   readonly run: RunItem;
   readonly state: RunState;
   readonly endedAt: string | undefined;
   readonly counts: Readonly<Partial<Record<Tab, number>>>;
   readonly onCopy: () => void;
+  /** Opens the search. Absent: the tab has none. */
+  readonly onSearch: (() => void) | undefined;
+  /** What stands below the tabs. */
+  readonly children: ReactNode;
 }) {
   const { isGuest, agent } = useRun();
   const source = sourceOf(run.source);
@@ -68,6 +74,17 @@ export function RunHead({
           <State state={state} run={run} pill />
         </span>
         <div className="run-acts">
+          {onSearch && (
+            <button
+              type="button"
+              className="btn only-icon"
+              aria-label="Search in this run"
+              title="Search in this run (/)"
+              onClick={onSearch}
+            >
+              <Icon name="search" />
+            </button>
+          )}
           <Actions run={run} state={state} onCopy={onCopy} />
         </div>
       </div>
@@ -134,6 +151,7 @@ export function RunHead({
           </Link>
         ))}
       </nav>
+      {children}
     </header>
   );
 }

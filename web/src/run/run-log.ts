@@ -23,6 +23,8 @@ export interface RunLogView {
   readonly facts: Facts;
   /** How many events the log has. */
   readonly eventCount: number;
+  /** How many of them are in the entries. */
+  readonly loadedCount: number;
   readonly isLoaded: boolean;
   /** Earlier events exist that are not shown yet. */
   readonly hasEarlier: boolean;
@@ -122,9 +124,9 @@ export class RunLog {
     this.#foldWaiting();
   }
 
-  /** Shows the log back to the entry of this key, if it exists. */
-  async loadUntil(key: string): Promise<void> {
-    while (this.find(key) === undefined && this.#view.hasEarlier) {
+  /** Shows the log back to the entry of this key. Without such an entry, or without a key, it shows the whole log. */
+  async loadUntil(key?: string): Promise<void> {
+    while ((key === undefined || this.find(key) === undefined) && this.#view.hasEarlier) {
       const before = this.#before;
       await this.#readEarlier();
       this.#foldDoubled();
@@ -296,6 +298,7 @@ export class RunLog {
       held: conversation.held,
       facts: conversation.facts,
       eventCount: conversation.last,
+      loadedCount: conversation.last === 0 ? 0 : conversation.last - conversation.first + 1,
       isLoaded: this.#isLoaded,
       hasEarlier: this.#before !== undefined || this.#waiting.length > 0,
       isConnected: this.#isConnected,

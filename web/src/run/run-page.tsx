@@ -2,7 +2,7 @@ import "./run.css";
 import type { RepositoryChanges, RunFollowup, RunItem } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef } from "react";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { NotFound } from "../frame/not-found.tsx";
 import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { copy } from "../parts/copy.ts";
@@ -17,6 +17,7 @@ import { Composer } from "./composer.tsx";
 import { isOpenQuestion } from "./conversation/blocks.ts";
 import type { Entry } from "./conversation/entries.ts";
 import { ConversationView } from "./conversation-view.tsx";
+import { FindBar } from "./find/find-bar.tsx";
 import { HeldMessages } from "./held-messages.tsx";
 import { agentName, personName } from "./names.ts";
 import { RunAside, RunStrip } from "./run-aside.tsx";
@@ -89,6 +90,7 @@ function OpenRun({
   const isLogNewer = run === undefined || (facts.stateAt ?? "") >= run.updated_at;
   const state = (isLogNewer ? facts.state : undefined) ?? run?.state;
   const ended = state !== undefined && hasEnded(state);
+  const find = useFind(tab === "conversation");
   useAttention(run, state);
   // biome-ignore lint/correctness/useExhaustiveDependencies: A new state or turn changes the run, its follow-ups and its changes.
   useEffect(() => {
@@ -157,7 +159,10 @@ function OpenRun({
         onCopy={() => {
           void copy(toMarkdown(log.entries), "Conversation");
         }}
-      />
+        onSearch={find.open}
+      >
+        {find.close && <FindBar view={view} onClose={find.close} />}
+      </RunHead>
       {tab === "conversation" ? (
         <div className="run-body" onClickCapture={askToNotify}>
           <div className="thread">
@@ -165,7 +170,7 @@ function OpenRun({
             <section className="conversation" aria-label="Conversation">
               {view.error ? <Problem error={view.error} /> : null}
               {view.isLoaded ? (
-                <ConversationView view={view} onCopy={copyEntry} />
+                <ConversationView view={view} isSearched={find.close !== undefined} onCopy={copyEntry} />
               ) : (
                 <Loading what="the conversation" />
               )}
@@ -237,6 +242,28 @@ function TabPanel({ children }: { readonly children: ReactNode }) {
       <Suspense fallback={<Loading what="the tab" />}>{children}</Suspense>
     </div>
   );
+}
+
+/** The search in the conversation. `/` and the button open it. `close` is absent while it is closed. */
+function useFind(isOffered: boolean) {
+  const [isOpen, setOpen] = useState(false);
+  const open = useCallback(() => setOpen(true), []);
+  const close = useCallback(() => {
+    // The keys of the conversation continue from the entry that was found.
+    document.querySelector<HTMLElement>(".entry-row.linked")?.focus({ preventScroll: true });
+    setOpen(false);
+  }, []);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "/" && isOffered && !isTyping(event) && !areKeysOff()) {
+        event.preventDefault();
+        open();
+      }
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [isOffered, open]);
+  return { open: isOffered ? open : undefined, close: isOffered && isOpen ? close : undefined };
 }
 
 /** The tab is part of the address. The keys 1 to 5 choose it. */

@@ -3,7 +3,7 @@ import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { copy } from "../parts/copy.ts";
 import { isOpenQuestion, type Row } from "./conversation/blocks.ts";
 import type { Entry } from "./conversation/entries.ts";
-import { callState, exitCodeOf } from "./conversation/tool-call.ts";
+import { isFailed } from "./conversation/tool-call.ts";
 
 interface KeyDeps {
   readonly rows: readonly Row[];
@@ -59,7 +59,7 @@ export function useConversationKeys(deps: KeyDeps): void {
 }
 
 /** The row with the focus, or else the first one on the screen. */
-function currentIndex(): number {
+export function currentIndex(): number {
   const focused = document.activeElement?.closest<HTMLElement>("[data-index]");
   if (focused !== null && focused !== undefined) {
     return Number(focused.dataset.index);
@@ -92,10 +92,7 @@ function isOfPerson(row: Row): boolean {
 }
 
 function isFailure(row: Row): boolean {
-  if (row.kind === "step" && row.entry.kind === "tool") {
-    return callState(row.entry) === "failed" || (exitCodeOf(row.entry) ?? 0) !== 0;
-  }
-  return row.kind === "entry" && row.entry.kind === "problem";
+  return (row.kind === "step" || row.kind === "entry") && isFailed(row.entry);
 }
 
 function rowElement(row: Row | undefined): HTMLElement | null {

@@ -63,7 +63,7 @@ function distanceToEnd(): number {
   return document.documentElement.scrollHeight - window.innerHeight - window.scrollY;
 }
 
-function firstSeqOf(row: Row | undefined): number {
+export function firstSeqOf(row: Row | undefined): number {
   if (row === undefined || row.kind === "day") {
     return 0;
   }

@@ -1,5 +1,5 @@
 import type { ToolContent } from "@errand/client";
-import type { ToolEntry } from "./entries.ts";
+import type { Entry, ToolEntry } from "./entries.ts";
 import { type Media, takeMedia } from "./media.ts";
 
 export type CallState = "asked" | "running" | "completed" | "failed" | "denied" | "unknown";
@@ -306,6 +306,18 @@ export function exitCodeOf({ result, toolKind }: ToolEntry): number | undefined 
   const inner = members(metadata).exit;
   const [last] = Array.isArray(contents) ? contents.slice(-1) : [];
   return [snake, camel, exit, inner, members(last).exitCode].find((code) => typeof code === "number");
+}
+
+/** A call or a step that failed, or a problem of the run. */
+export function isFailed(entry: Entry): boolean {
+  switch (entry.kind) {
+    case "tool":
+      return callState(entry) === "failed" || (exitCodeOf(entry) ?? 0) !== 0;
+    case "step":
+      return entry.status === "failed";
+    default:
+      return entry.kind === "problem";
+  }
 }
 
 function showsInput({ input }: ToolEntry, kind: CallKind, changes: readonly FileChange[]): boolean {
