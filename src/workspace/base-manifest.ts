@@ -23,7 +23,8 @@ export type BaseManifest = z.infer<typeof baseManifest>;
 
 const FILE = "base.json";
 /** A smaller base is stored in the checkpoint instead. */
-const WORTH_BYTES = 4 * 2 ** 20;
+export const WORTH_BYTES = 4 * 2 ** 20;
+const DIRECTORY = "directory ";
 const GONE = ["ENOENT", "ENOTDIR"];
 /**
  * Files of git that are named after their content. Git changes their times when it meets the same object again, also
@@ -109,8 +110,15 @@ function isGone(path: string): Promise<boolean> {
 /** Of a directory, only its mode matters: its content has entries of its own. */
 export function identityOf(stat: Stats): string {
   return stat.isDirectory()
-    ? `directory ${stat.mode & 0o7777}`
+    ? `${DIRECTORY}${stat.mode & 0o7777}`
     : [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(" ");
+}
+
+/** The size of all files. */
+export function bytesOf(entries: Readonly<Record<string, string>>): number {
+  return Object.values(entries)
+    .filter((identity) => !identity.startsWith(DIRECTORY))
+    .reduce((bytes, identity) => bytes + sizeIn(identity), 0);
 }
 
 function sizeIn(identity: string): number {

@@ -21,6 +21,7 @@ import { relocate } from "./relocate.ts";
 import { type RunDirectory, WRITABLE_FOLDERS } from "./run-directory.ts";
 import type { Steps } from "./steps.ts";
 import { type Changes, StoredEntries, writeStoredState } from "./stored-state.ts";
+import type { TooLargeFiles } from "./too-large-files.ts";
 import { unpackArchive } from "./unpack-archive.ts";
 import { applyWork, findWork, listOmitted, packWork, type Work } from "./work-checkpoint.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
@@ -48,7 +49,8 @@ export interface CheckpointOptions {
   readonly maxBytes: number;
   readonly report: ReportUnstorable;
   /** What was too large in this process. */
-  readonly largeBases?: LargeBases;
+  readonly largeBases: LargeBases;
+  readonly tooLarge: TooLargeFiles;
   /** Leaves out what can be made again also if the whole would be small enough, because that takes less time. */
   readonly isQuick?: boolean;
   readonly signal?: AbortSignal | undefined;
@@ -71,7 +73,7 @@ export async function packCheckpoint(runPath: string, options: CheckpointOptions
     }
     const { largeBases } = options;
     // A workspace that was too large once will be too large again.
-    const wasTooLarge = largeBases?.has(manifest.base) || (await isThere(join(runPath, LEAN)));
+    const wasTooLarge = largeBases.has(manifest.base) || (await isThere(join(runPath, LEAN)));
     if (wasTooLarge) {
       return await packLean(runPath, manifest, { ...options, isQuick: false });
     }
@@ -80,7 +82,7 @@ export async function packCheckpoint(runPath: string, options: CheckpointOptions
     }
     return await packWhole(runPath, options).catch((error) => {
       if (error instanceof ArchiveTooLarge) {
-        largeBases?.add(manifest.base);
+        largeBases.add(manifest.base);
         return packLean(runPath, manifest, options);
       }
       throw error;
@@ -92,11 +94,12 @@ export async function packCheckpoint(runPath: string, options: CheckpointOptions
 
 async function packWhole(runPath: string, options: CheckpointOptions): Promise<PackedCheckpoint> {
   const entries = new StoredEntries();
-  const { report, signal } = options;
+  const { report, signal, tooLarge } = options;
   const members = [...WRITABLE_FOLDERS, RECORD];
   const bytes = await packDirectory(runPath, members, limitsOf(options), {
     report,
     signal,
+    tooLarge,
     onEntry: entries.add,
   });
   return { bytes, entries };
@@ -111,10 +114,11 @@ async function packLean(
   const about: Lean = { base: manifest.base, gone: [...gone], isQuick: options.isQuick === true };
   await writeFile(join(runPath, LEAN), JSON.stringify(about), { mode: 0o600 });
   const entries = new StoredEntries();
-  const { report, signal } = options;
+  const { report, signal, tooLarge } = options;
   const bytes = await packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD, LEAN], limitsOf(options), {
     report,
     signal,
+    tooLarge,
     onEntry: entries.add,
     isLeftOut: (path, stat) => isOfBase(manifest, path, stat),
   });
@@ -130,11 +134,12 @@ export async function packDelta(
   const about: Delta = { gone: [...gone] };
   await writeFile(join(runPath, DELTA), JSON.stringify(about), { mode: 0o600 });
   const wanted = withDirectories([...changed, ...WRITABLE_FOLDERS, RECORD, DELTA]);
-  const { report, signal } = options;
+  const { report, signal, tooLarge } = options;
   try {
     return await packDirectory(runPath, [...WRITABLE_FOLDERS, RECORD, DELTA], limitsOf(options), {
       report,
       signal,
+      tooLarge,
       isWanted: (path) => wanted.has(path),
     });
   } catch (error) {
@@ -150,10 +155,13 @@ export async function packWorkCheckpoint(
   runPath: string,
   runWorkspace: RunWorkspace,
   sandbox: Sandbox,
-  options: Pick<CheckpointOptions, "maxBytes">,
+  options: Pick<CheckpointOptions, "maxBytes" | "tooLarge">,
 ): Promise<Uint8Array> {
   try {
-    return await packWork(runPath, runWorkspace, sandbox, limitsOf(options));
+    return await packWork(runPath, runWorkspace, sandbox, {
+      ...limitsOf(options),
+      tooLarge: options.tooLarge,
+    });
   } catch (error) {
     throw error instanceof ArchiveTooLarge ? tooLarge(options.maxBytes, error) : error;
   }

@@ -1,7 +1,8 @@
 import type { Dirent, Stats } from "node:fs";
 import { type FileHandle, realpath } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Header, type HeaderData, Pack, ReadEntry } from "tar";
+import { identityOf } from "./base-manifest.ts";
 import {
   isTooDeep,
   OpenDirectory,
@@ -10,6 +11,7 @@ import {
   TOO_DEEP,
   type Unstorable,
 } from "./open-directory.ts";
+import type { PackedFile, TooLargeFiles } from "./too-large-files.ts";
 
 export interface ArchiveLimits {
   /** The limit of the compressed archive. */
@@ -20,6 +22,10 @@ export interface ArchiveLimits {
 
 export class ArchiveTooLarge extends Error {
   override readonly name = "ArchiveTooLarge";
+
+  constructor({ maxBytes, maxUnpackedBytes }: ArchiveLimits) {
+    super(`over ${maxBytes} bytes, or ${maxUnpackedBytes} bytes unpacked`);
+  }
 }
 
 /** Called with each entry that cannot be stored. */
@@ -33,9 +39,13 @@ export interface PackOptions {
   /** Called with each entry before its content is read, also if it is left out. */
   readonly onEntry?: (path: string, stat: Stats) => void;
   readonly signal?: AbortSignal | undefined;
+  /** What was too large in this process. */
+  readonly tooLarge?: TooLargeFiles | undefined;
 }
 
 const READ_BYTES = 2 ** 20;
+/** An archive may exceed its limits by this part until it is given up, so that small changes do not make it fit. */
+const EXCESS = 1 / 64;
 
 /**
  * Packs members of a directory as a gzipped tar. Symbolic links stay links and are not followed. Devices, files that
@@ -49,12 +59,47 @@ export async function packDirectory(
   limits: ArchiveLimits,
   options: PackOptions = {},
 ): Promise<Uint8Array> {
-  const packing = new Packing(limits);
-  for await (const entry of entriesBelow(await realpath(directory), members, options)) {
-    options.signal?.throwIfAborted();
-    await packing.add(entry);
+  const { signal, tooLarge } = options;
+  const isPacked = (path: string, stat: Stats) => isMember(path, stat, members, options);
+  const known = await tooLarge?.measure(directory, isPacked);
+  if (known !== undefined && exceeds(limits, known.packedBytes, known.bytes)) {
+    throw new ArchiveTooLarge(limits);
   }
-  return packing.end();
+  const packing = new Packing(limits, signal);
+  try {
+    for await (const entry of entriesBelow(await realpath(directory), members, options)) {
+      await packing.add(entry);
+    }
+    return await packing.end();
+  } catch (error) {
+    if (error instanceof ArchiveTooLarge) {
+      tooLarge?.set(directory, packing.files);
+    }
+    throw error;
+  }
+}
+
+function exceeds(
+  { maxBytes, maxUnpackedBytes }: ArchiveLimits,
+  bytes: number,
+  unpackedBytes: number,
+): boolean {
+  return bytes > maxBytes || unpackedBytes > maxUnpackedBytes;
+}
+
+/** Whether `entriesBelow` yields the file. */
+function isMember(
+  path: string,
+  stat: Stats,
+  members: readonly string[],
+  { isLeftOut, isWanted }: PackOptions,
+): boolean {
+  for (let above = path; above !== "."; above = dirname(above)) {
+    if (isWanted?.(above) === false || isLeftOut?.(above, stat) === true) {
+      return false;
+    }
+  }
+  return members.some((member) => path === member || path.startsWith(`${member}/`));
 }
 
 interface Entry extends OpenEntry {
@@ -122,7 +167,10 @@ async function listOf(
 }
 
 class Packing {
+  /** The files so far, by path. */
+  readonly files = new Map<string, PackedFile>();
   readonly #limits: ArchiveLimits;
+  readonly #signal: AbortSignal | undefined;
   readonly #pack = new Pack({ gzip: true, strict: true });
   readonly #ended = Promise.withResolvers<void>();
   readonly #chunks: Buffer[] = [];
@@ -131,8 +179,9 @@ class Packing {
   #bytes = 0;
   #unpackedBytes = 0;
 
-  constructor(limits: ArchiveLimits) {
+  constructor(limits: ArchiveLimits, signal: AbortSignal | undefined) {
     this.#limits = limits;
+    this.#signal = signal;
     this.#ended.promise.catch(() => undefined);
     this.#pack.on("error", this.#ended.reject);
     this.#pack.on("end", this.#ended.resolve);
@@ -156,13 +205,19 @@ class Packing {
       return this.#write({ ...about, type: "Link", linkpath: first });
     }
     this.#unpackedBytes += stat.size;
-    return this.#write({ ...about, type: "File", size: stat.size }, file);
+    const before = this.#bytes;
+    try {
+      await this.#write({ ...about, type: "File", size: stat.size }, file);
+    } finally {
+      const packedBytes = this.#bytes - before;
+      this.files.set(path, { identity: identityOf(stat), packedBytes, bytes: stat.size });
+    }
   }
 
   async end(): Promise<Uint8Array> {
     this.#pack.end();
     await this.#ended.promise;
-    this.#requireRoom();
+    this.#requireRoom(0);
     return Buffer.concat(this.#chunks);
   }
 
@@ -202,12 +257,11 @@ class Packing {
     }
   }
 
-  #requireRoom(): void {
-    const { maxBytes, maxUnpackedBytes } = this.#limits;
-    if (this.#bytes <= maxBytes && this.#unpackedBytes <= maxUnpackedBytes) {
-      return;
+  #requireRoom(excess = EXCESS): void {
+    this.#signal?.throwIfAborted();
+    if (exceeds(this.#limits, this.#bytes / (1 + excess), this.#unpackedBytes / (1 + excess))) {
+      throw new ArchiveTooLarge(this.#limits);
     }
-    throw new ArchiveTooLarge(`over ${maxBytes} bytes, or ${maxUnpackedBytes} bytes unpacked`);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Stats } from "node:fs";
 import { readFile, realpath, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { identityOf, isUnchanged, listGone } from "./base-manifest.ts";
+import { bytesOf, findManifest, identityOf, isUnchanged, listGone, WORTH_BYTES } from "./base-manifest.ts";
 import { isMissing } from "./file-trees.ts";
 import { isTooDeep, OpenDirectory } from "./open-directory.ts";
 import { WRITABLE_FOLDERS } from "./run-directory.ts";
@@ -28,6 +28,12 @@ export interface Changes {
   readonly gone: readonly string[];
   /** Equal for equal changes. Undefined while a file has changed just now. */
   readonly fingerprint: string | undefined;
+}
+
+/** Whether packing all files takes long enough to be noticed. Without a record of them, that is unknown: false. */
+export async function isKnownLarge(runPath: string): Promise<boolean> {
+  const known = (await findStoredState(runPath)) ?? (await findManifest(runPath));
+  return known !== undefined && bytesOf(known.entries) >= WORTH_BYTES;
 }
 
 /** Collects the entries of a checkpoint while it is packed. */

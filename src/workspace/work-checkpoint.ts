@@ -10,7 +10,7 @@ import { LIST_BYTES, RESTORE_WORK, SAVE_WORK } from "./changes/change-scripts.ts
 import { inputsOf } from "./changes/given-state.ts";
 import { runScript, type ScriptEnd } from "./changes/sandboxed-script.ts";
 import { isMissing, removeTree } from "./file-trees.ts";
-import { type ArchiveLimits, packDirectory } from "./pack-directory.ts";
+import { type ArchiveLimits, type PackOptions, packDirectory } from "./pack-directory.ts";
 import { type ClonedRepository, RECORD, readRecord } from "./workspace-record.ts";
 
 const WORK = "work.json";
@@ -57,7 +57,7 @@ export async function packWork(
   runPath: string,
   runWorkspace: RunWorkspace,
   sandbox: Sandbox,
-  limits: ArchiveLimits,
+  { tooLarge, ...limits }: ArchiveLimits & Required<Pick<PackOptions, "tooLarge">>,
 ): Promise<Uint8Array> {
   const { repositories } = await readRecord(runPath);
   const bundles = join(runPath, BUNDLES);
@@ -76,6 +76,7 @@ export async function packWork(
     const folders = new Set(repositories.map(({ folder }) => join("workspace", folder)));
     return await packDirectory(runPath, ["workspace", RECORD, WORK, BUNDLES], limits, {
       isLeftOut: (path) => folders.has(path),
+      tooLarge,
     });
   } finally {
     await removeTree(bundles);

@@ -6,6 +6,7 @@ import type { Sandbox } from "../sandboxes/sandbox.ts";
 import type { LargeBases } from "./large-bases.ts";
 import type { PreparedEnvironments } from "./prepared-environments.ts";
 import type { DirectoryQuota } from "./project-quota.ts";
+import type { TooLargeFiles } from "./too-large-files.ts";
 
 /** The dependencies of workspaces. */
 export interface WorkspaceDeps {
@@ -21,6 +22,7 @@ export interface WorkspaceDeps {
   /** The limit of a checkpoint. */
   readonly maxBytes: number;
   readonly largeBases: LargeBases;
+  readonly tooLarge: TooLargeFiles;
   /** Limits the size of each workspace. Undefined: the file system cannot do that. */
   readonly quota?: DirectoryQuota | undefined;
 }

@@ -6,6 +6,7 @@ import type {
   LeftOutFile,
   PreparedWorkspace,
   StoredFiles,
+  StoredTurn,
   StoredWithinTurn,
 } from "../core/model/workspaces/workspace.ts";
 import { BlobGone } from "../core/ports/blob-store.ts";
@@ -29,7 +30,8 @@ import { PreparedEnvironments, type PreparedLimits } from "./prepared-environmen
 import { relocate } from "./relocate.ts";
 import { RunDirectory } from "./run-directory.ts";
 import { Steps } from "./steps.ts";
-import { findChanges, findStoredState } from "./stored-state.ts";
+import { type Changes, findChanges, findStoredState, isKnownLarge } from "./stored-state.ts";
+import { TooLargeFiles } from "./too-large-files.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 import { readRecord, writeRecord } from "./workspace-record.ts";
 
@@ -53,7 +55,7 @@ const NO_SPACE = new Map([
 const NONE = "";
 
 export interface WorkspaceProviderOptions
-  extends Omit<WorkspaceDeps, "prepared" | "maxBytes" | "largeBases"> {
+  extends Omit<WorkspaceDeps, "prepared" | "maxBytes" | "largeBases" | "tooLarge"> {
   readonly maxBytes?: number;
   readonly prepared?: Partial<PreparedLimits>;
 }
@@ -61,7 +63,13 @@ export interface WorkspaceProviderOptions
 export function createWorkspaceProvider(options: WorkspaceProviderOptions): WorkspaceProvider {
   const { dataDir, log, maxBytes = DEFAULT_MAX_BYTES } = options;
   const prepared = new PreparedEnvironments(dataDir, log, options.prepared);
-  const deps = { ...options, maxBytes, prepared, largeBases: new LargeBases() };
+  const deps = {
+    ...options,
+    maxBytes,
+    prepared,
+    largeBases: new LargeBases(),
+    tooLarge: new TooLargeFiles(),
+  };
   return {
     prepare: (preparation) => prepare(deps, preparation),
     endFailedSetup(runId, isUsed) {
@@ -73,12 +81,13 @@ export function createWorkspaceProvider(options: WorkspaceProviderOptions): Work
       collectArtifacts(new RunDirectory(dataDir, runId).directory, options.blobs, known),
     size: (runId) => diskSizeOf(new RunDirectory(dataDir, runId).path),
     shownPaths: (runId) => new RunDirectory(dataDir, runId).shownPaths(),
-    async checkpoint(runId, onLeftOut = () => undefined) {
-      const { checkpoint, leftOut } = await storeCheckpoint(deps, runId).catch(raiseNoSpace);
+    async checkpoint(runId, onLeftOut = () => undefined, signal) {
+      const { checkpoint, leftOut } = await storeCheckpoint(deps, runId, { signal }).catch(raiseNoSpace);
       leftOut.forEach(onLeftOut);
       return checkpoint;
     },
     checkpointWork: (runWorkspace) => storeWork(deps, runWorkspace),
+    storeTurn: (runId, before, signal) => storeTurn(deps, runId, before, signal).catch(raiseNoSpace),
     storeWithinTurn: (runId, before, signal) => storeWithinTurn(deps, runId, before, signal),
     removeCheckpoint: (blobId) => options.blobs.remove(blobId),
   };
@@ -196,7 +205,7 @@ async function storeCheckpoint(
   runId: RunId,
   options: Pick<CheckpointOptions, "isQuick" | "signal"> = {},
 ): Promise<StoredWithinTurn> {
-  const { blobs, dataDir, largeBases, maxBytes } = deps;
+  const { blobs, dataDir, largeBases, maxBytes, tooLarge } = deps;
   const run = new RunDirectory(dataDir, runId);
   const held = (await run.findCheckpoints()) ?? [];
   const leftOut = new LeftOut();
@@ -204,6 +213,7 @@ async function storeCheckpoint(
     ...options,
     largeBases,
     maxBytes,
+    tooLarge,
     report: leftOut.report,
   });
   const checkpoint = await blobs.put(bytes);
@@ -215,9 +225,9 @@ async function storeCheckpoint(
 
 /** The marker gets it too: once only the work is left, a copy with more is still here. */
 async function storeWork(deps: WorkspaceDeps, runWorkspace: RunWorkspace): Promise<string> {
-  const { blobs, dataDir, maxBytes, sandbox } = deps;
+  const { blobs, dataDir, maxBytes, sandbox, tooLarge } = deps;
   const run = new RunDirectory(dataDir, runWorkspace.runId);
-  const bytes = await packWorkCheckpoint(run.path, runWorkspace, sandbox, { maxBytes });
+  const bytes = await packWorkCheckpoint(run.path, runWorkspace, sandbox, { maxBytes, tooLarge });
   const checkpoint = await blobs.put(bytes);
   const held = (await run.findCheckpoints()) ?? [];
   await run.writeCheckpoints([...held.slice(-CHECKPOINTS_KEPT), checkpoint]);
@@ -230,21 +240,57 @@ async function storeWithinTurn(
   before: Omit<StoredWithinTurn, "leftOut"> | undefined,
   signal: AbortSignal,
 ): Promise<StoredWithinTurn | undefined> {
+  const changes = await findChangesSince(deps, runId, before, signal);
+  const isSame = changes?.fingerprint !== undefined && changes.fingerprint === before?.fingerprint;
+  return isSame ? undefined : storeChanges(deps, runId, before, { changes, signal });
+}
+
+/** A small workspace is stored as a whole at once, which takes little longer than its changes. */
+async function storeTurn(
+  deps: WorkspaceDeps,
+  runId: RunId,
+  before: StoredFiles | undefined,
+  signal: AbortSignal,
+): Promise<StoredTurn> {
   const { path } = new RunDirectory(deps.dataDir, runId);
+  if (!(await isKnownLarge(path))) {
+    return { ...(await storeCheckpoint(deps, runId, { signal })), isQuick: false };
+  }
+  const changes = await findChangesSince(deps, runId, before, signal);
+  return { ...(await storeChanges(deps, runId, before, { changes, signal })), isQuick: true };
+}
+
+/** Undefined: it is unknown what changed. */
+async function findChangesSince(
+  { dataDir }: WorkspaceDeps,
+  runId: RunId,
+  before: StoredFiles | undefined,
+  signal: AbortSignal,
+): Promise<Changes | undefined> {
+  const { path } = new RunDirectory(dataDir, runId);
   const state = before === undefined ? undefined : await findStoredState(path);
-  if (before === undefined || state?.checkpoint !== before.checkpoint) {
+  return state === undefined || state.checkpoint !== before?.checkpoint
+    ? undefined
+    : findChanges(path, state, signal);
+}
+
+/** Stores a checkpoint instead if it is unknown what changed, or if that is too large. */
+async function storeChanges(
+  deps: WorkspaceDeps,
+  runId: RunId,
+  before: StoredFiles | undefined,
+  { changes, signal }: { readonly changes: Changes | undefined; readonly signal: AbortSignal },
+): Promise<StoredWithinTurn> {
+  const { path } = new RunDirectory(deps.dataDir, runId);
+  const leftOut = new LeftOut();
+  const options = { ...deps, report: leftOut.report, signal };
+  const bytes = changes === undefined ? undefined : await packDelta(path, changes, options);
+  if (before === undefined || bytes === undefined) {
     return storeCheckpoint(deps, runId, { isQuick: true, signal });
   }
-  const { fingerprint, ...changes } = await findChanges(path, state, signal);
-  if (fingerprint !== undefined && fingerprint === before.fingerprint) {
-    return undefined;
-  }
-  const leftOut = new LeftOut();
-  const options = { maxBytes: deps.maxBytes, report: leftOut.report, signal };
-  const bytes = await packDelta(path, changes, options);
-  return bytes === undefined
-    ? storeCheckpoint(deps, runId, { isQuick: true, signal })
-    : { ...before, delta: await deps.blobs.put(bytes), fingerprint, leftOut: leftOut.files };
+  const { checkpoint } = before;
+  const delta = await deps.blobs.put(bytes);
+  return { checkpoint, delta, fingerprint: changes?.fingerprint, leftOut: leftOut.files };
 }
 
 /** The work in the files is not stored, and its user must learn why. */

@@ -7,6 +7,7 @@ import type {
   PreparedWorkspace,
   ShownPath,
   StoredFiles,
+  StoredTurn,
   StoredWithinTurn,
   Workspace,
   WorkspacePlan,
@@ -74,13 +75,18 @@ export interface WorkspaceProvider {
    * files stay. A file that cannot be stored, such as one that cannot be read, is left out of a checkpoint that is
    * stored. Its path is relative to the directory that contains `workspace` and `home`.
    */
-  checkpoint(runId: RunId, onLeftOut?: (file: LeftOutFile) => void): Promise<string>;
+  checkpoint(runId: RunId, onLeftOut?: (file: LeftOutFile) => void, signal?: AbortSignal): Promise<string>;
   /**
    * Stores the work alone, as another checkpoint of the same files, and returns its id: the commits that the host of a
    * repository does not have, the changes, and the new files that git does not ignore. Fails if git cannot read a
    * repository.
    */
   checkpointWork(runWorkspace: RunWorkspace): Promise<string>;
+  /**
+   * Stores the workspace like `checkpoint`, but quickly: of a large one only what changed since the checkpoint in `before`, or
+   * what cannot be made again.
+   */
+  storeTurn(runId: RunId, before: StoredFiles | undefined, signal: AbortSignal): Promise<StoredTurn>;
   /**
    * Stores, while the agent works, what changed since the checkpoint in `before`; a checkpoint first if that is not
    * possible. Undefined: nothing changed since `before` was stored.

@@ -20,6 +20,12 @@ const INPROGRESS_WITH_LINE = "SELECT 1 FROM run_events WHERE run_id = $1 AND bod
 const STORED = `
   SELECT 1 FROM runs WHERE id = $1 AND checkpoint_at > (
     SELECT max(at) FROM run_events WHERE run_id = runs.id AND body::text LIKE '%wait 1 in%')`;
+/** What a worker has left of a run that ended. */
+const LEFT = `
+  SELECT lease_token IS NOT NULL AS "isHeld", checkpoint IS NOT NULL AS "hasFiles", work_checkpoint IS NOT NULL AS "hasWork"
+  FROM runs WHERE id = $1`;
+const ENDED = "SELECT 1 FROM runs WHERE id = $1 AND state = 'SUCCEEDED'";
+const SECOND_TURN = "SELECT 1 FROM run_events WHERE run_id = $1 AND kind = 'turn.started' AND turn = 2";
 const NOT_STORED =
   "The workspace could not be stored: The disk of the worker is full. An operator must make room on it.";
 
@@ -31,6 +37,7 @@ beforeAll(async () => {
   repositories = await GitRepositories.create();
   if (skipped === undefined) {
     await pushLargeRepository(repositories);
+    await pushLargeRepository(repositories, "acme/small-enough", 2);
   }
   gitServer = await GitHttpServer.start(repositories.root);
 }, PROMISE_MS);
@@ -71,6 +78,30 @@ test.skipIf(skipped !== undefined)(
       expect(warnings).toMatch(
         /The worker was lost during turn 1\. What it changed after .* was not stored\./,
       );
+      await harness.check();
+    }),
+);
+
+test.skipIf(skipped !== undefined)(
+  "a worker with a large repository is killed after the end of a turn, before it has stored the whole, and nothing is lost",
+  OPTIONS,
+  () =>
+    withFaultHarness(async (harness) => {
+      const killed = await start(harness);
+      const runId = await killed.api.createRun(WORK, { config: { repository: "acme/small-enough" } });
+      harness.acknowledge(runId);
+      await harness.waitForRow(ENDED, runId);
+      await killed.end("SIGKILL");
+      const [left] = await harness.rows(LEFT, runId);
+
+      const next = await start(harness);
+      await next.api.followUp(runId, [WORK, REPORT].join("\n"));
+      await harness.waitForRow(SECOND_TURN, runId);
+      const { log, warnings } = await endOf(next, runId);
+
+      expect(left).toEqual({ isHeld: true, hasFiles: true, hasWork: false });
+      expect(log).toContain("has 2 commits, 2 lines and 2 files");
+      expect(warnings).toBe("");
       await harness.check();
     }),
 );

@@ -22,6 +22,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ArchiveTooLarge, packDirectory } from "../../../src/workspace/pack-directory.ts";
+import { TooLargeFiles } from "../../../src/workspace/too-large-files.ts";
 import { unpackArchive } from "../../../src/workspace/unpack-archive.ts";
 import { asUnprivileged } from "../../support/unprivileged.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -59,6 +60,58 @@ test("packing a directory skips files that vanish meanwhile and raises no uncaug
   expect((await readdir(join(unpacked, "workspace"))).toSorted()).toEqual(["kept", "passing"]);
   expect((await readdir(join(unpacked, "workspace/passing"))).length).toBeLessThan(2);
   expect(uncaught).toEqual([]);
+});
+
+describe("what was too large", () => {
+  const tooLarge = new TooLargeFiles();
+  const limits = { maxBytes: 200_000, maxUnpackedBytes: 2 ** 20 };
+  /** Resolves with the entries that were looked at until the archive was too large, or with undefined. */
+  async function pack(isLeftOut = (_path: string) => false): Promise<readonly string[] | undefined> {
+    const looked: string[] = [];
+    const onEntry = (path: string) => void looked.push(path);
+    const packing = packDirectory(root, ["workspace"], limits, { isLeftOut, onEntry, tooLarge });
+    const error = await packing.then(
+      () => undefined,
+      (failure: unknown) => failure,
+    );
+    expect([undefined, expect.any(ArchiveTooLarge)]).toContainEqual(error);
+    return error === undefined ? undefined : looked;
+  }
+
+  beforeEach(async () => {
+    await mkdir(join(root, "workspace/inner"), { recursive: true });
+    for (const name of ["1", "2", "inner/3", "inner/4"]) {
+      await writeFile(join(root, "workspace", name), randomBytes(60_000));
+    }
+  });
+
+  test("is not packed again while it is unchanged, although a small file of it has changed", async () => {
+    await writeFile(join(root, "workspace/small"), "one");
+    expect(await pack()).not.toEqual([]);
+
+    await writeFile(join(root, "workspace/small"), "two");
+    await writeFile(join(root, "workspace/inner/new"), "new");
+
+    expect(await pack()).toEqual([]);
+  });
+
+  test("is packed again when a file of it has changed, is gone or is left out", async () => {
+    expect(await pack()).not.toEqual([]);
+    expect(await pack((path) => path === "workspace/inner")).toBeUndefined();
+
+    await writeFile(join(root, "workspace/1"), randomBytes(60_000));
+    expect(await pack()).not.toEqual([]);
+    await rm(join(root, "workspace/inner/4"));
+
+    expect(await pack()).toBeUndefined();
+  });
+
+  test("is remembered for files that compress well, too", async () => {
+    await writeFile(join(root, "workspace/0"), new Uint8Array(2 ** 20));
+    expect(await pack((path) => path === "workspace/inner")).not.toEqual([]);
+
+    expect(await pack((path) => path === "workspace/inner")).toEqual([]);
+  });
 });
 
 test("packing fails if a requested member does not exist", async () => {

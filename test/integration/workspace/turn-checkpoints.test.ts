@@ -159,6 +159,39 @@ test("if more changed than can be stored as changes, a checkpoint is stored agai
   });
 });
 
+test("the end of a turn stores a small workspace as a whole, and of a large one what changed", async () => {
+  const { directory, stored } = await begin();
+  const small = await providerOf("a").storeTurn(runId, stored, NEVER);
+  await writeFile(join(directory, "more.bin"), new Uint8Array(5 * 2 ** 20));
+  await settled(join(directory, "more.bin"));
+  const { checkpoint } = await store("a");
+  await writeFile(join(directory, "src/changed.txt"), "after!");
+
+  const large = await providerOf("a").storeTurn(runId, { checkpoint }, NEVER);
+  const restored = await providerOf("b").prepare(aPreparation(runId, { stored: large }));
+
+  expect(small).toMatchObject({ isQuick: false });
+  expect(await namesIn(small.checkpoint)).toContain("workspace/large.bin");
+  expect(large).toMatchObject({ isQuick: true, checkpoint });
+  expect(await namesIn(large.delta)).not.toContain("workspace/more.bin");
+  expect(await text(restored.directory, "src/changed.txt")).toBe("after!");
+  expect((await stat(join(restored.directory, "more.bin"))).size).toBe(5 * 2 ** 20);
+});
+
+test("a file that cannot be read is named at the end of a turn, also if nothing changed since it was named", async () => {
+  const { directory } = await begin();
+  await writeFile(join(directory, "more.bin"), new Uint8Array(5 * 2 ** 20));
+  await mkdir(join(directory, ...Array(300).fill("d")), { recursive: true });
+  await settled(join(directory, "more.bin"));
+  const first = await store("a");
+  const second = await store("a", first);
+
+  const { leftOut } = await providerOf("a").storeTurn(runId, second, NEVER);
+
+  expect(leftOut).toHaveLength(1);
+  expect(leftOut).toEqual(first.leftOut);
+});
+
 test("storing stops at once when the turn ends", async () => {
   const { stored } = await begin();
   const ended = AbortSignal.abort();

@@ -7,6 +7,7 @@ import type {
   PreparedWorkspace,
   ShownPath,
   StoredFiles,
+  StoredTurn,
   StoredWithinTurn,
   UnreadRepository,
   Workspace,
@@ -27,6 +28,8 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
   readonly forgotten: string[] = [];
   /** Each error fails one coming checkpoint. */
   readonly faults: Error[] = [];
+  /** Each coming checkpoint awaits one of these. */
+  readonly checkpointGates: ((signal?: AbortSignal) => Promise<void>)[] = [];
   /** Each error fails one coming checkpoint of the work alone. */
   readonly workFaults: Error[] = [];
   /** What the coming workspaces have lost. */
@@ -108,7 +111,12 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     this.added.push(...files);
   }
 
-  async checkpoint(_runId: RunId, onLeftOut?: (file: LeftOutFile) => void): Promise<string> {
+  async checkpoint(
+    _runId: RunId,
+    onLeftOut?: (file: LeftOutFile) => void,
+    signal?: AbortSignal,
+  ): Promise<string> {
+    await this.checkpointGates.shift()?.(signal);
     const fault = this.faults.shift();
     if (fault !== undefined) {
       throw fault;
@@ -119,6 +127,17 @@ export class InMemoryWorkspaces implements WorkspaceProvider {
     }
     this.#journal.push("workspace stored");
     return this.checkpoints.at(-1) ?? "";
+  }
+
+  async storeTurn(runId: RunId, before: StoredFiles | undefined): Promise<StoredTurn> {
+    const changes = this.withinTurn.shift();
+    if (changes !== undefined) {
+      this.#journal.push("turn stored");
+      return { ...changes(before), isQuick: true };
+    }
+    const leftOut: LeftOutFile[] = [];
+    const checkpoint = await this.checkpoint(runId, (file) => leftOut.push(file));
+    return { checkpoint, leftOut, isQuick: false };
   }
 
   async checkpointWork(): Promise<string> {

@@ -133,6 +133,12 @@ export interface StoredWithinTurn extends StoredFiles {
   readonly fingerprint?: string | undefined;
 }
 
+/** The files of a run, as they were stored at the end of a turn. */
+export interface StoredTurn extends StoredWithinTurn {
+  /** They are complete. One checkpoint of all of them is better, takes longer, and is not stored yet. */
+  readonly isQuick: boolean;
+}
+
 export interface Collected {
   readonly files: readonly CollectedFile[];
   /** Files that were not collected, each with the reason for people. */

@@ -43,7 +43,7 @@ import { ActivityReporter } from "./activity-reporter.ts";
 import { DebugWindow } from "./debug-window.ts";
 import { RunWatch } from "./run-watch.ts";
 import { type AgentNeeds, startAgent } from "./start-agent.ts";
-import { patchesAtEnd, storeEnd } from "./store-end.ts";
+import { patchesAtEnd, storeEnd, storeHandBack } from "./store-end.ts";
 
 const SPOKE_LATE =
   "The agent wrote more after the end of a turn. That is in the log of the run, but in no answer. Ask the agent to wait " +
@@ -56,8 +56,8 @@ const SPOKE_LATE =
  * 2. It opens secrets and gateway, prepares the workspace, and starts the agent (`TurnRunner`).
  * 3. Turn follows turn until none waits, or until an abort reason is set: cancelled, failed, paused, stopping, lost,
  *    unstored, unanswered. The first reason counts. A `DebugWindow` may let a run that failed wait for a follow-up.
- * 4. It ends the agent's processes, stores patches and files, and writes the end of the run in the same write that gives
- *    the lease up. Until then it keeps the lease, because the next attempt relies on all three.
+ * 4. It ends the agent's processes, stores patches and files with the end of the run, and gives the lease up with the last write.
+ *    Until then it keeps the lease, because the next attempt relies on all three.
  * 5. After a lost lease it writes nothing any more. Another attempt continues the run.
  */
 export class Attempt {
@@ -108,6 +108,7 @@ export class Attempt {
     this.#watch = new RunWatch(deps, lease, {
       lost: () => this.#lose(),
       ended: () => abort.abort({ kind: "cancelled" }),
+      queuedAgain: () => this.#services.saver.hurry(),
       interrupted: (followUpId) => this.#turns?.interrupted(followUpId),
       steered: (followUps) => this.#turns?.steered(followUps),
       answered: (permissionId, optionId) => this.#turns?.answered(permissionId, optionId),
@@ -288,10 +289,7 @@ export class Attempt {
     this.#session?.close().catch((error) => this.#warn("agent.close.failed", error));
   }
 
-  /**
-   * Closes the agent's processes first, then stores the files, then gives up the lease. The next attempt relies on
-   * all three.
-   */
+  /** Closes the agent's processes first, then stores the files, then gives up the lease. The next attempt relies on that. */
   async #cleanUp(): Promise<void> {
     this.#turns?.close();
     this.#activity.stop();
@@ -332,15 +330,15 @@ export class Attempt {
   }
 
   async #handBack(patches: CollectedChanges | undefined): Promise<void> {
-    const { abort, deps } = this.#services;
-    const kind = abort.reason?.kind;
-    if (kind === "lost") {
+    const { abort, deps, saver } = this.#services;
+    if (abort.reason?.kind === "lost") {
       return;
     }
-    const isHandedBack = kind === "stopping" || kind === "unstored";
-    const decide = (edit: RunEdit) => this.#decideEnd(edit);
     try {
-      const run = await storeEnd(this.#services, decide, { ...patches, isHandedBack });
+      if (saver.isTouched) {
+        await storeEnd(this.#services, (edit) => this.#decideFailed(edit), patches);
+      }
+      const run = await storeHandBack(this.#services, (edit) => this.#decideEnd(edit));
       logRunEnd(deps.log, run, deps.worker);
     } catch (error) {
       if (error instanceof LeaseLost) {
@@ -350,15 +348,19 @@ export class Attempt {
     }
   }
 
-  #decideEnd(edit: RunEdit): void {
+  #decideFailed(edit: RunEdit): void {
     const { reason } = this.#services.abort;
-    if (this.#turns?.spokeLate === true) {
-      edit.warn(SPOKE_LATE);
-    }
     if (reason?.kind === "failed") {
       decideFailure(edit, reason.failure);
     }
-    decideHandBack(edit, handBackOf(reason));
+  }
+
+  #decideEnd(edit: RunEdit): void {
+    if (this.#turns?.spokeLate === true) {
+      edit.warn(SPOKE_LATE);
+    }
+    this.#decideFailed(edit);
+    decideHandBack(edit, handBackOf(this.#services.abort.reason));
   }
 
   async #store(updates: readonly RecordedUpdate[]): Promise<void> {

@@ -17,6 +17,8 @@ export interface WatchedChanges {
    * ended itself.
    */
   ended(): void;
+  /** A follow-up to the ended run waits until this attempt gives it up. */
+  queuedAgain(): void;
   /** A follow-up asks to stop the current turn and to take it instead. */
   interrupted(followUpId: string): void;
   /** Called with the waiting follow-ups that are meant for the running turn, each time the run is read. */
@@ -105,6 +107,9 @@ export class RunWatch {
       this.#reportDebugging(run.state);
     } else if (!isWorkedOn(run.state)) {
       this.#changes.ended();
+      if (run.state === "QUEUED") {
+        this.#changes.queuedAgain();
+      }
     } else if (run.permission?.answer !== undefined) {
       this.#changes.answered(run.permission.permissionId, run.permission.answer);
     } else if (run.state === "INPROGRESS" && run.pause !== undefined) {

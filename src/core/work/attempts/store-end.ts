@@ -5,10 +5,6 @@ import type { AttemptServices } from "../context/attempt-services.ts";
 import { LeaseLost } from "../lease/lease-writer.ts";
 import { decideUsage } from "../limits/usage-meter.ts";
 
-interface StoredEnd extends Partial<CollectedChanges> {
-  readonly isHandedBack?: boolean;
-}
-
 /** Patches of a run that ends in the middle of its turn. Undefined: nothing has changed. */
 export async function patchesAtEnd(
   { lease, saver }: AttemptServices,
@@ -25,24 +21,43 @@ export async function patchesAtEnd(
  * prevent the end of the run from being stored.
  */
 export async function storeEnd(
-  { deps, lease, meter, pictures, recorder, saver }: AttemptServices,
+  services: AttemptServices,
   decideEnd: (edit: RunEdit) => void,
-  stored: StoredEnd = {},
+  stored: CollectedChanges = { files: [] },
 ): Promise<Run> {
-  const warn = (message: string, error: unknown) => deps.log.warn(message, { runId: deps.run.id, error });
-  await pictures.flush();
-  await recorder.flush().catch((error) => warn("run.events.not_stored", error));
-  const used = meter.take();
-  const decide = (edit: RunEdit) => {
-    decideUsage(edit, used);
-    decideEnd(edit);
-  };
-  const { run } = await saver.saveWith(decide, { files: [], ...stored }).catch((error) => {
+  const { deps, lease, saver } = services;
+  const decide = await withLog(services, decideEnd);
+  const { run } = await saver.saveWith(decide, stored).catch((error) => {
     if (error instanceof LeaseLost) {
       throw error;
     }
-    warn("attempt.files.not_stored", error);
+    deps.log.warn("attempt.files.not_stored", { runId: deps.run.id, error });
     return lease.write(decide);
   });
   return run;
+}
+
+/** Stores what is left of the log, the usage and the files together with the decision by which the attempt gives up the run. */
+export async function storeHandBack(
+  services: AttemptServices,
+  decideEnd: (edit: RunEdit) => void,
+): Promise<Run> {
+  const decide = await withLog(services, decideEnd);
+  const { run } = await services.saver.endWith(decide);
+  return run;
+}
+
+async function withLog(
+  { deps, meter, pictures, recorder }: AttemptServices,
+  decide: (edit: RunEdit) => void,
+): Promise<(edit: RunEdit) => void> {
+  await pictures.flush();
+  await recorder
+    .flush()
+    .catch((error) => deps.log.warn("run.events.not_stored", { runId: deps.run.id, error }));
+  const used = meter.take();
+  return (edit) => {
+    decideUsage(edit, used);
+    decide(edit);
+  };
 }

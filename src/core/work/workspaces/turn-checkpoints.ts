@@ -3,7 +3,7 @@ import { defined } from "../../basics/defined.ts";
 import { AppError, StorageUnavailable } from "../../basics/errors.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import type { Run } from "../../model/runs/run.ts";
-import type { StoredFiles, StoredWithinTurn } from "../../model/workspaces/workspace.ts";
+import type { StoredFiles, StoredTurn, StoredWithinTurn } from "../../model/workspaces/workspace.ts";
 import type { AttemptDeps } from "../lease/attempt-deps.ts";
 import { LeaseLost, type LeaseWriter } from "../lease/lease-writer.ts";
 import { leftOutText } from "./checkpoint-gaps.ts";
@@ -46,11 +46,10 @@ export class TurnCheckpoints {
     this.#stopping = new AbortController();
   }
 
-  /** Stores the files as they are, quickly: a worker that stops has seconds. The caller writes the names of the blobs. */
-  async storeForNext(): Promise<StoredWithinTurn | undefined> {
+  /** Stores the files as they are. The caller writes the names of the blobs. */
+  storeTurn(): Promise<StoredTurn> {
     const { run, workspaces } = this.#deps;
-    const stored = await workspaces.storeWithinTurn(run.id, this.#stored, this.#stopping.signal);
-    return stored ?? (this.#stored && { ...this.#stored, leftOut: [] });
+    return workspaces.storeTurn(run.id, this.#stored, this.#stopping.signal);
   }
 
   /** The run names another checkpoint now, and the blobs before it are no longer needed. */

@@ -5,16 +5,11 @@ import { AppError } from "../../basics/errors.ts";
 import type { Log } from "../../basics/log.ts";
 import { retry, WHILE_UNAVAILABLE } from "../../basics/retry.ts";
 import type { Run } from "../../model/runs/run.ts";
+import { needsLease } from "../../model/runs/states.ts";
 import type { Artifact, ArtifactBody } from "../../model/workspaces/artifact.ts";
 import { mimeTypeOf } from "../../model/workspaces/artifact.ts";
 import type { RepositoryChanges } from "../../model/workspaces/repository-changes.ts";
-import type {
-  Collected,
-  CollectedFile,
-  LeftOutFile,
-  StoredFiles,
-  StoredWithinTurn,
-} from "../../model/workspaces/workspace.ts";
+import type { Collected, CollectedFile, LeftOutFile, StoredFiles } from "../../model/workspaces/workspace.ts";
 import type { FileStore } from "../../ports/stores/file-store.ts";
 import type { RunWorkspace, WorkspaceProvider } from "../../ports/workspace-provider.ts";
 import type { RunEdit } from "../../runs/run-edit.ts";
@@ -23,23 +18,28 @@ import type { LeaseWriter, Written } from "../lease/lease-writer.ts";
 import { leftOutText, notStoredText, onlyWorkText, postGaps } from "./checkpoint-gaps.ts";
 import { storedFilesOf, TurnCheckpoints } from "./turn-checkpoints.ts";
 
-type Whole =
+type Saved =
   | {
       readonly checkpoint: string;
       readonly delta?: string | undefined;
+      readonly isQuick: boolean;
       /** The first of them. */
       readonly leftOut: readonly LeftOutFile[];
       readonly leftOutCount: number;
     }
-  | { readonly problem: string };
-type Saved = Whole & { readonly work?: string };
+  | { readonly problem: string; readonly work?: string | undefined };
+
+/** What is stored after the end of a turn, because users do not wait for it. */
+interface Rest {
+  readonly runWorkspace: RunWorkspace;
+  /** A checkpoint of all files is better than what is stored. */
+  readonly isQuick: boolean;
+}
 
 /** What is stored together with a decision. Its bytes are already stored. */
 interface StoredChanges {
   readonly files: readonly CollectedFile[];
   readonly changes?: readonly RepositoryChanges[];
-  /** Another attempt continues the open turn. */
-  readonly isHandedBack?: boolean;
 }
 
 /** How many files the log names that a checkpoint does not contain. */
@@ -48,7 +48,8 @@ const NOTHING: Collected = { files: [], leftOut: [] };
 
 /**
  * Stores the workspace and the agent's artifacts in one transaction with the decision about the run, then deletes the
- * previous checkpoint. Within a turn it stores the files from time to time.
+ * previous checkpoint. Users wait for that, so of a large workspace only what changed is stored then, and the whole of it with
+ * the end of the attempt. Within a turn it stores the files from time to time.
  */
 export class WorkspaceSaver {
   readonly #workspaces: WorkspaceProvider;
@@ -63,10 +64,14 @@ export class WorkspaceSaver {
   #announcedGaps: string | undefined;
   /** Where files may have changed since they were last stored. */
   #touched: RunWorkspace | undefined;
+  #rest: Rest | undefined;
+  readonly #hurry = new AbortController();
+  readonly #restSignal: AbortSignal;
   #hasArtifacts: boolean;
 
   constructor(deps: AttemptDeps, lease: LeaseWriter) {
-    const { clock, log, redact, run, storage, workspaces } = deps;
+    const { clock, log, redact, run, stop, storage, workspaces } = deps;
+    this.#restSignal = AbortSignal.any([stop, this.#hurry.signal]);
     this.#log = log;
     this.#redact = redact;
     this.#files = storage.files;
@@ -85,7 +90,12 @@ export class WorkspaceSaver {
     this.#withinTurn.start();
   }
 
-  /** Stops storing files, except by `saveWith`. */
+  /** The next attempt of the run waits for the end of this one. */
+  hurry(): void {
+    this.#hurry.abort();
+  }
+
+  /** Stops storing files, except by `saveWith` and `endWith`. */
   stop(): Promise<void> {
     return this.#withinTurn.stop();
   }
@@ -107,7 +117,7 @@ export class WorkspaceSaver {
     const known = await this.#knownArtifacts();
     const touched = this.#touched;
     const collected = touched === undefined ? NOTHING : await this.#collect(known);
-    const saved = touched && (await this.#save(touched, stored.isHandedBack === true));
+    const saved = touched && (await this.#save(touched));
     const files = [...collected.files, ...newOf(stored.files, known)];
     const written = await this.#lease.write((edit) => {
       decideArtifacts(edit, { ...collected, files }, known);
@@ -125,12 +135,31 @@ export class WorkspaceSaver {
     });
     this.#announcedGaps = written.run.checkpointGaps;
     this.#touched = undefined;
+    this.#rest = restOf(saved, touched);
     this.#hasArtifacts = written.run.artifactTypes !== undefined;
     const newest = saved && storedFilesOf(written.run);
     if (newest !== undefined) {
       await this.#withinTurn.replace(newest);
     }
     return written;
+  }
+
+  /**
+   * Stores with the last write of the attempt what `saveWith` has left for later. The blobs before it are left to be pruned,
+   * because a run that continues the conversation may be reading them.
+   */
+  async endWith<T>(decide: (edit: RunEdit) => T): Promise<Written<T>> {
+    await this.stop();
+    const { checkpoint, work } = await this.#storeRest();
+    return this.#lease.write((edit) => {
+      if (checkpoint !== undefined) {
+        edit.set({ checkpoint, checkpointDelta: undefined, checkpointAt: edit.now });
+      }
+      if (work !== undefined) {
+        edit.set({ workCheckpoint: work });
+      }
+      return decide(edit);
+    });
   }
 
   async #knownArtifacts(): Promise<readonly Artifact[]> {
@@ -151,36 +180,52 @@ export class WorkspaceSaver {
     }
   }
 
-  /** The work alone is for the time after the run, or for another worker if it is all that can be stored. */
-  async #save(runWorkspace: RunWorkspace, isHandedBack: boolean): Promise<Saved> {
-    const whole = await this.#saveWhole(isHandedBack);
-    const work = isHandedBack && "checkpoint" in whole ? undefined : await this.#saveWork(runWorkspace);
-    return work === undefined ? whole : { ...whole, work };
-  }
-
-  /** If the workspace cannot be stored, it stays on this worker. The run continues, and its log says so. */
-  async #saveWhole(isHandedBack: boolean): Promise<Whole> {
+  /**
+   * If the workspace cannot be stored, it stays on this worker, and other workers get the work alone. The run continues, and its
+   * log says so.
+   */
+  async #save(runWorkspace: RunWorkspace): Promise<Saved> {
     try {
       return await retry(this.#clock, WHILE_UNAVAILABLE, async () => {
-        const { leftOut, ...names } = await (isHandedBack ? this.#storeForNext() : this.#store());
+        const { leftOut, ...stored } = await this.#withinTurn.storeTurn();
         const named = cleaned(leftOut.slice(0, LEFT_OUT_MAX), this.#redact);
-        return { ...names, leftOut: named, leftOutCount: leftOut.length };
+        return { ...stored, leftOut: named, leftOutCount: leftOut.length };
       });
     } catch (error) {
       this.#log.error("workspace.not_stored", { runId: this.#run.id, error });
       const known = error instanceof AppError ? `${error.message} ${error.options.remedy ?? ""}` : "";
-      return { problem: known.trim() || "The files of the workspace could not be read." };
+      const problem = known.trim() || "The files of the workspace could not be read.";
+      return { problem, work: await this.#saveWork(runWorkspace) };
     }
   }
 
-  async #store(): Promise<StoredWithinTurn> {
-    const leftOut: LeftOutFile[] = [];
-    const checkpoint = await this.#workspaces.checkpoint(this.#run.id, (file) => leftOut.push(file));
-    return { checkpoint, leftOut };
+  /** Nothing if another attempt waits for the run: it needs neither, and stores both at its own end. */
+  async #storeRest(): Promise<Partial<Pick<StoredFiles, "checkpoint" | "work">>> {
+    const rest = this.#rest;
+    if (rest === undefined || this.#restSignal.aborted) {
+      return {};
+    }
+    const { run } = this.#lease.latest ?? (await this.#lease.getAggregate());
+    if (run.state === "QUEUED" || needsLease(run.state)) {
+      return {};
+    }
+    const checkpoint = rest.isQuick ? await this.#saveWhole() : undefined;
+    const work = this.#restSignal.aborted ? undefined : await this.#saveWork(rest.runWorkspace);
+    return defined({ checkpoint, work });
   }
 
-  async #storeForNext(): Promise<StoredWithinTurn> {
-    return (await this.#withinTurn.storeForNext()) ?? this.#store();
+  /** Without it, a worker that restores the files makes the rest again. */
+  async #saveWhole(): Promise<string | undefined> {
+    const signal = this.#restSignal;
+    try {
+      const store = () => this.#workspaces.checkpoint(this.#run.id, undefined, signal);
+      return await retry(this.#clock, WHILE_UNAVAILABLE, store);
+    } catch (error) {
+      if (!signal.aborted) {
+        this.#log.warn("workspace.whole_not_stored", { runId: this.#run.id, error });
+      }
+      return undefined;
+    }
   }
 
   /** Without it, the checkpoint is kept as long as the run. */
@@ -203,9 +248,8 @@ function newOf(files: readonly CollectedFile[], known: readonly Artifact[]): rea
 
 /** Returns what is not stored, for people. */
 function recordSaved(edit: RunEdit, saved: Saved): string | undefined {
-  const { work } = saved;
   if ("problem" in saved) {
-    const { problem } = saved;
+    const { problem, work } = saved;
     edit.record({ kind: "workspace.not_stored", reason: problem });
     if (work === undefined) {
       return notStoredText(edit.run.turn, problem);
@@ -219,6 +263,12 @@ function recordSaved(edit: RunEdit, saved: Saved): string | undefined {
     defined({ kind: "workspace.stored", checkpoint, leftOut: leftOut.length === 0 ? undefined : leftOut }),
   );
   return leftOut.length === 0 ? undefined : leftOutText(leftOut, leftOutCount);
+}
+
+function restOf(saved: Saved | undefined, runWorkspace: RunWorkspace | undefined): Rest | undefined {
+  return saved === undefined || runWorkspace === undefined || "problem" in saved
+    ? undefined
+    : { runWorkspace, isQuick: saved.isQuick };
 }
 
 function setCheckpoint(edit: RunEdit, { checkpoint, delta, work }: StoredFiles): void {

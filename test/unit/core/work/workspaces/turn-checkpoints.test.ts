@@ -203,3 +203,92 @@ test("a worker that could not prepare the workspace leaves the newest files wher
 
   expect(await harness.run(run.id)).toMatchObject({ state: "FAILED", disk: "disk-1" });
 });
+
+/** The end of an attempt whose whole workspace is being stored. Aborting the signal ends it. */
+async function storingTheWhole(): Promise<{
+  working: Promise<void>;
+  stop: AbortController;
+  open: () => void;
+}> {
+  stores({ checkpoint: "first" });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  harness.workspaces.checkpointGates.push(
+    (signal) =>
+      new Promise((opened, reject) => {
+        void promise.then(opened);
+        signal?.addEventListener("abort", () => reject(signal.reason));
+      }),
+  );
+  const stop = new AbortController();
+  const working = harness.worker().work(run.id, stop.signal);
+  await quiet();
+  endTurn();
+  await quiet();
+  return { working, stop, open: resolve };
+}
+
+test("a turn ends with what it changed, and the whole workspace is stored with the end of the attempt", async () => {
+  const { open, working } = await storingTheWhole();
+  const ended = await harness.run(run.id);
+
+  open();
+  await working;
+
+  expect(ended).toMatchObject({ state: "SUCCEEDED", checkpoint: "first" });
+  expect(ended.lease).toBeDefined();
+  expect(ended).not.toHaveProperty("workCheckpoint");
+  const stored = await harness.run(run.id);
+  expect(stored).toMatchObject({ checkpoint: "checkpoint-1", workCheckpoint: "work-1" });
+  expect(stored.lease).toBeUndefined();
+  // A run that continues the conversation may be reading it.
+  expect(harness.workspaces.forgotten).toEqual([]);
+  expect(harness.logged.map(({ message }) => message)).not.toContain("workspace.whole_not_stored");
+});
+
+test("a run that ends with a failure does not wait for the whole workspace either", async () => {
+  harness.agents.scripts[0] = () => Promise.reject(new AppError("internal_error", "It broke."));
+  const { open, working } = await storingTheWhole();
+  const { lease, state } = await harness.run(run.id);
+
+  open();
+  await working;
+
+  expect([state, lease === undefined]).toEqual(["ERROR", false]);
+  expect(await harness.run(run.id)).toMatchObject({ state: "ERROR", checkpoint: "checkpoint-1" });
+});
+
+test("a follow-up does not wait for the whole workspace, and the next attempt gets what the turn changed", async () => {
+  const { working } = await storingTheWhole();
+
+  await harness.followUp(run.id, "And this");
+  await working;
+
+  expect(await harness.run(run.id)).toMatchObject({ state: "QUEUED", checkpoint: "first" });
+  expect([harness.workspaces.checkpoints, harness.workspaces.works]).toEqual([[], []]);
+  await harness.worker().work(run.id, NEVER);
+  expect(harness.workspaces.preparations.at(-1)?.stored).toEqual({ checkpoint: "first" });
+  expect(await harness.run(run.id)).toMatchObject({ state: "SUCCEEDED", checkpoint: "checkpoint-1" });
+});
+
+test("a worker that stops does not wait for the whole workspace of a run that has ended", async () => {
+  const { stop, working } = await storingTheWhole();
+
+  stop.abort();
+  await working;
+
+  const stopped = await harness.run(run.id);
+  expect(stopped).toMatchObject({ state: "SUCCEEDED", checkpoint: "first" });
+  expect(stopped.lease).toBeUndefined();
+});
+
+test("a whole workspace that cannot be stored is logged, and what the turn changed stays stored", async () => {
+  stores({ checkpoint: "first" });
+  harness.workspaces.faults.push(new AppError("operation_not_supported", "Too large."));
+  endTurn();
+
+  await harness.worker().work(run.id, NEVER);
+
+  expect(await harness.run(run.id)).toMatchObject({ state: "SUCCEEDED", checkpoint: "first" });
+  expect(await harness.run(run.id)).not.toHaveProperty("checkpointGaps");
+  expect(harness.logged.map(({ message }) => message)).toContain("workspace.whole_not_stored");
+});
