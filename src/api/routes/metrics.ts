@@ -98,7 +98,7 @@ function addWorkerMetrics(registry: Registry, workers: readonly LiveWorker[]): v
 
 const STARTS = "errand_run_start_seconds";
 const ABOUT_STARTS = [
-  `# HELP ${STARTS} How long the parts of starts took since the start of the worker, from the claim of a run to the first text of its agent.`,
+  `# HELP ${STARTS} How long the parts of starts took since the start of the worker, from the choice of a run to the first text of its agent.`,
   `# TYPE ${STARTS} histogram`,
 ];
 

@@ -1,5 +1,5 @@
-/** The parts of a start, in their order: from the claim to the first text of the agent. */
-export const START_PHASES = ["workspace", "process", "initialize", "session", "first_word"] as const;
+/** The parts of a start, in their order: from the choice of the run to the first text of the agent. */
+export const START_PHASES = ["claim", "workspace", "process", "initialize", "session", "first_word"] as const;
 export type StartPhase = (typeof START_PHASES)[number];
 
 /** The upper bounds by which durations are counted, in seconds. Longer ones are only in `count`. */

@@ -55,8 +55,9 @@ export class RunWorker {
 
   /** `stop` ends the pull of an image. */
   async claim(stop: AbortSignal): Promise<ClaimedRun | NothingNext> {
-    const { disk, host, log, storage } = this.#deps;
+    const { clock, disk, host, log, startTimes, storage } = this.#deps;
     for (let looks = 0; looks < LOOKS_MAX; looks += 1) {
+      const begunMs = clock.elapsedMs();
       const except = this.#images?.waiting() ?? [];
       const next = await storage.claims.reserveNext({ host, disk, except });
       if (typeof next === "string") {
@@ -65,6 +66,7 @@ export class RunWorker {
       const claimed = await this.#claim(next, stop);
       if (claimed !== undefined) {
         const { attempt, id: runId } = claimed.run;
+        startTimes.add("claim", clock.elapsedMs() - begunMs);
         log.info("run.claimed", { runId, attempt });
         return claimed;
       }

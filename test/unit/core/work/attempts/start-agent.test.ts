@@ -26,7 +26,7 @@ test("the turn runner gets the updates that an agent reports before its start re
   expect(await harness.run(id)).toMatchObject({ state: "SUCCEEDED", answer: "Done." });
 });
 
-test("the log has the phases of a start, and the first text is counted once", async () => {
+test("the phases of a start are counted and in the log, and the first text is counted once", async () => {
   const harness = new CoreHarness();
   const startTimes = new StartTimes();
   harness.agents.beforeStart.push(() => harness.clock.advance(100));
@@ -37,6 +37,13 @@ test("the log has the phases of a start, and the first text is counted once", as
     say("Two.");
     return END_TURN;
   });
+  const { claims } = harness.storage;
+  const reserveNext = claims.reserveNext.bind(claims);
+  vi.spyOn(claims, "reserveNext").mockImplementation(async (claim) => {
+    const next = await reserveNext(claim);
+    await (typeof next === "string" ? undefined : harness.clock.advance(30));
+    return next;
+  });
   await harness.start(harness.worker({ startTimes }));
 
   const { id } = await harness.create();
@@ -46,6 +53,7 @@ test("the log has the phases of a start, and the first text is counted once", as
   const started = (await harness.events(id)).filter(({ body }) => body.kind === "agent.started");
   expect(started.map(({ body }) => body)).toMatchObject([{ phases }]);
   expect(startTimes.durations).toMatchObject({
+    claim: { count: 1, sumSeconds: 0.03 },
     workspace: { count: 1, sumSeconds: 0 },
     process: { count: 1, sumSeconds: 0.001 },
     initialize: { count: 1, sumSeconds: 0.002 },
