@@ -37,10 +37,20 @@ interface ListOptions {
   readonly watch?: boolean;
 }
 
-const SOURCES = [
-  ...(["API", "CLI", "CLOUD_MODE", "GITHUB_ACTION", "GITHUB_WEBHOOK", "GITLAB_WEBHOOK", "JIRA"] as const),
-  ...(["LINEAR", "LOCAL", "SCHEDULED_AGENT", "SLACK", "WEB_APP"] as const),
-] satisfies readonly RunSourceType[];
+const SOURCES = Object.keys({
+  API: true,
+  CLI: true,
+  CLOUD_MODE: true,
+  GITHUB_ACTION: true,
+  GITHUB_WEBHOOK: true,
+  GITLAB_WEBHOOK: true,
+  JIRA: true,
+  LINEAR: true,
+  LOCAL: true,
+  SCHEDULED_AGENT: true,
+  SLACK: true,
+  WEB_APP: true,
+} satisfies Record<RunSourceType, true>) as RunSourceType[];
 const NO_ENVIRONMENT = "empty-environment";
 const WATCH_MS = 2_000;
 const CLEAR = "\u001b[H\u001b[2J";

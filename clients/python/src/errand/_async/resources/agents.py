@@ -44,8 +44,7 @@ class AsyncAgents:
         base_model: str | Omit = OMIT,
         harness: params.CreateNamedAgentRequestHarness | Omit = OMIT,
         environment_id: str | Omit = OMIT,
-        mcp_servers: Mapping[str, params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference]
-        | Omit = OMIT,
+        mcp_servers: Mapping[str, params.MCPServerConfig] | Omit = OMIT,
         skills: Sequence[str] | Omit = OMIT,
         secrets: Sequence[params.SecretRef] | Omit = OMIT,
         worker_host: str | Omit = OMIT,
@@ -129,8 +128,7 @@ class AsyncAgents:
         base_model: str | Omit = OMIT,
         harness: params.UpdateNamedAgentRequestHarness | Omit = OMIT,
         environment_id: str | Omit = OMIT,
-        mcp_servers: Mapping[str, params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference]
-        | Omit = OMIT,
+        mcp_servers: Mapping[str, params.MCPServerConfig] | Omit = OMIT,
         skills: Sequence[str] | Omit = OMIT,
         secrets: Sequence[params.SecretRef] | Omit = OMIT,
         worker_host: str | Omit = OMIT,

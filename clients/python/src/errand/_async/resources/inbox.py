@@ -44,6 +44,7 @@ class AsyncInbox:
             "follow_up",
             "changed",
             "withdrawn",
+            "asked",
             "cancelled",
             "answered",
             "replied",

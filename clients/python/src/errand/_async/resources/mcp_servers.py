@@ -38,7 +38,7 @@ class AsyncMcpServers:
         self,
         *,
         name: str,
-        config: params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference,
+        config: params.MCPServerConfig,
         description: str | Omit = OMIT,
         **options: Unpack[RequestOptions],
     ) -> models.McpServer:
@@ -86,7 +86,7 @@ class AsyncMcpServers:
         server_uid: str,
         *,
         name: str,
-        config: params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference,
+        config: params.MCPServerConfig,
         description: str | Omit = OMIT,
         **options: Unpack[RequestOptions],
     ) -> models.McpServer:

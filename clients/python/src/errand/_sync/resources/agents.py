@@ -45,8 +45,7 @@ class Agents:
         base_model: str | Omit = OMIT,
         harness: params.CreateNamedAgentRequestHarness | Omit = OMIT,
         environment_id: str | Omit = OMIT,
-        mcp_servers: Mapping[str, params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference]
-        | Omit = OMIT,
+        mcp_servers: Mapping[str, params.MCPServerConfig] | Omit = OMIT,
         skills: Sequence[str] | Omit = OMIT,
         secrets: Sequence[params.SecretRef] | Omit = OMIT,
         worker_host: str | Omit = OMIT,
@@ -128,8 +127,7 @@ class Agents:
         base_model: str | Omit = OMIT,
         harness: params.UpdateNamedAgentRequestHarness | Omit = OMIT,
         environment_id: str | Omit = OMIT,
-        mcp_servers: Mapping[str, params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference]
-        | Omit = OMIT,
+        mcp_servers: Mapping[str, params.MCPServerConfig] | Omit = OMIT,
         skills: Sequence[str] | Omit = OMIT,
         secrets: Sequence[params.SecretRef] | Omit = OMIT,
         worker_host: str | Omit = OMIT,

@@ -45,6 +45,7 @@ class Inbox:
             "follow_up",
             "changed",
             "withdrawn",
+            "asked",
             "cancelled",
             "answered",
             "replied",

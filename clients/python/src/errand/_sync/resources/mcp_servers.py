@@ -39,7 +39,7 @@ class McpServers:
         self,
         *,
         name: str,
-        config: params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference,
+        config: params.MCPServerConfig,
         description: str | Omit = OMIT,
         **options: Unpack[RequestOptions],
     ) -> models.McpServer:
@@ -87,7 +87,7 @@ class McpServers:
         server_uid: str,
         *,
         name: str,
-        config: params.MCPServerProgram | params.MCPServerAddress | params.MCPServerReference,
+        config: params.MCPServerConfig,
         description: str | Omit = OMIT,
         **options: Unpack[RequestOptions],
     ) -> models.McpServer:

@@ -38,17 +38,17 @@ class Threads:
     def list(
         self,
         *,
+        run_id: str,
         limit: int | Omit = OMIT,
         cursor: str | Omit = OMIT,
-        run_id: str | Omit = OMIT,
         **options: Unpack[RequestOptions],
     ) -> Paginator[models.Thread, models.ListThreadsResponse]:
         """Lists the threads of a run.
 
         Args:
+            run_id: The run whose threads are listed.
             limit: The maximum number of entries per page. Default: all entries, on one page.
             cursor: `next_cursor` of the previous page. Requires the same filters and the same sort.
-            run_id: The run whose threads are listed.
         """
         return self._client._list(
             models.ListThreadsResponse,
