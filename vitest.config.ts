@@ -21,7 +21,7 @@ const SLOW = [
   "test/integration/sandboxes/{bubblewrap-*,docker-*,local-sandbox}.test.ts",
   "test/integration/storage/{event-size,migrations,schema-check}.test.ts",
   "test/integration/workspace/{changes,docker-workspace,given-changes,hostile-repositories,large-checkpoints}.test.ts",
-  "test/integration/workspace/{begin-again,empty-repository,large-files,guessed-repositories,preparation,repository-setup,reuse,signed-push,submodules}.test.ts",
+  "test/integration/workspace/{begin-again,empty-repository,large-files,guessed-repositories,preparation,repository-setup,reuse,signed-push,sparse-checkout,submodules}.test.ts",
   "test/unit/core/threads/outbox/pace.test.ts",
   "test/unit/layers.test.ts",
 ];

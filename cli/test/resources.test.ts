@@ -279,13 +279,14 @@ describe("further commands of the groups", () => {
     expect([code, stderr]).toEqual([4, expect.stringMatching(/^errand: /)]);
   });
 
-  test("the network and the pull requests of an environment are chosen by options", async () => {
-    const options = ["--network", "internet", "--pr", "draft"];
+  test("folders, network and pull requests of an environment are chosen by options", async () => {
+    const options = ["--network", "internet", "--pr", "draft", "--sparse", "web", "--sparse", "libs/core"];
     const created = await json(["environments", "create", "--name", "networked", ...options]);
     const updated = await json(["environments", "update", "networked", "--network", "none"]);
 
-    expect(created.config).toMatchObject({ network: "internet", pull_request: "draft" });
-    expect(updated.config).toMatchObject({ network: "none", pull_request: "draft" });
+    const kept = { sparse: ["web", "libs/core"], pull_request: "draft" };
+    expect(created.config).toMatchObject({ ...kept, network: "internet" });
+    expect(updated.config).toMatchObject({ ...kept, network: "none" });
     await output(["environments", "delete", "networked", "--yes"]);
   });
 });

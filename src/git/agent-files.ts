@@ -50,3 +50,9 @@ export const WITHOUT_AGENT_FILES = [
   ...GITHUB_FOLDER,
   ...AGENT_FILES.map((pattern) => `!**/${pattern}`),
 ].join("\n");
+
+/** The same for a checkout of some folders. A pattern that brings `.github` back would do it in all folders. */
+export const WITHOUT_AGENT_FILES_OF_FOLDERS = [
+  "!**/.github",
+  ...AGENT_FILES.map((pattern) => `!**/${pattern}`),
+];

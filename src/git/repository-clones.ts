@@ -27,6 +27,7 @@ import {
   targetOf,
 } from "./remote-refs.ts";
 import { type MirrorOptions, mirrorKeyOf } from "./repository-mirrors.ts";
+import type { SparseCheckout } from "./sparse-checkout.ts";
 import type { TeamCommitter } from "./team-authorizer.ts";
 import type { Transport } from "./transport-settings.ts";
 import { makeEmptyClone, makeWorkingClone } from "./working-clone.ts";
@@ -55,6 +56,8 @@ export interface FoundCommit extends RepositoryName, RefTarget {
   readonly committer?: Committer | undefined;
   /** As in `PlannedRepository`. */
   readonly isUntrusted?: true | undefined;
+  /** As in `WorkingClone`. */
+  readonly sparse?: readonly string[] | undefined;
 }
 
 export interface CloneRequest {
@@ -70,6 +73,8 @@ export interface CloneRequest {
 export interface Clone {
   /** It lacks its history. */
   readonly isShallow: boolean;
+  /** What is checked out. Undefined: everything was wanted. */
+  readonly sparse?: SparseCheckout;
   /** The repository's template of pull requests. */
   readonly template?: string;
   /** It has pointers instead of large files (Git LFS). */
@@ -154,32 +159,32 @@ export class RepositoryClones {
   }
 
   async clone(request: CloneRequest): Promise<Clone> {
-    const isShallow = await this.#cloneOnce(request);
+    const { isShallow, sparse } = await this.#cloneOnce(request);
     const { program = "git" } = this.#options;
     const { directory, found, signal } = request;
     const look = { commit: found.commit, program, signal: this.#limited(signal) };
     const template = await readTemplate(directory, look);
-    return { isShallow, hasPointers: await hasLargeFiles(directory, look), ...defined({ template }) };
+    return { isShallow, hasPointers: await hasLargeFiles(directory, look), ...defined({ sparse, template }) };
   }
 
-  async #cloneOnce(request: CloneRequest): Promise<boolean> {
+  async #cloneOnce(
+    request: CloneRequest,
+  ): Promise<Pick<Clone, "isShallow"> & { sparse?: SparseCheckout | undefined }> {
     const { directory, found, repository, signal } = request;
     if (found.commit === EMPTY_TREE) {
       const { program = "git" } = this.#options;
       const limited = this.#limited(signal);
       await makeEmptyClone({ ...found, directory, url: this.urlOf(repository), program, signal: limited });
-      return false;
+      return { isShallow: false };
     }
     try {
-      await this.#cloneFrom("full", request);
-      return false;
+      return { isShallow: false, sparse: await this.#cloneFrom("full", request) };
     } catch (error) {
       if (!isTooLarge(error)) {
         throw error;
       }
       await rm(directory, { recursive: true, force: true });
-      await this.#cloneFrom("shallow", request);
-      return true;
+      return { isShallow: true, sparse: await this.#cloneFrom("shallow", request) };
     }
   }
 
@@ -192,23 +197,23 @@ export class RepositoryClones {
     this.#closing.abort();
   }
 
-  async #cloneFrom(kind: Kind, request: CloneRequest): Promise<void> {
+  async #cloneFrom(kind: Kind, request: CloneRequest): Promise<SparseCheckout | undefined> {
     const { directory, repository } = request;
     const attempt = async (mirror: HistoryMirror) =>
       this.#make(mirror, await this.#bring(mirror, kind, request), request);
     const work = async (mirror: HistoryMirror) => {
       try {
-        await attempt(mirror);
+        return await attempt(mirror);
       } catch (error) {
         if (!mayBeMirrors(error, nameOf(repository))) {
           throw error;
         }
         this.#options.log.warn("repository.mirror.broken", { repository: nameOf(repository), error });
         await Promise.all([mirror.remove(), rm(directory, { recursive: true, force: true })]);
-        await attempt(mirror);
+        return attempt(mirror);
       }
     };
-    await this.#cache.use(keyOf(repository, kind), work).catch(async (error) => {
+    return this.#cache.use(keyOf(repository, kind), work).catch(async (error) => {
       throw error instanceof NotCheckedOut
         ? uncheckable(repository, error)
         : await this.#refused(repository, error);
@@ -255,14 +260,19 @@ export class RepositoryClones {
     });
   }
 
-  async #make(mirror: HistoryMirror, found: FoundCommit, request: CloneRequest): Promise<void> {
-    const { branch, commit, committer, defaultBranch, isUntrusted } = found;
+  async #make(
+    mirror: HistoryMirror,
+    found: FoundCommit,
+    request: CloneRequest,
+  ): Promise<SparseCheckout | undefined> {
+    const { branch, commit, committer, defaultBranch, isUntrusted, sparse } = found;
     const { program = "git" } = this.#options;
     const target = {
       commit,
       committer,
       defaultBranch,
       isUntrusted,
+      sparse,
       ...defined({ branch }),
     };
     const paths = {
@@ -271,7 +281,7 @@ export class RepositoryClones {
       url: this.urlOf(request.repository),
     };
     try {
-      await makeWorkingClone({ ...target, ...paths, program, signal: this.#limited(request.signal) });
+      return await makeWorkingClone({ ...target, ...paths, program, signal: this.#limited(request.signal) });
     } catch (error) {
       if (error instanceof GitFailure && error.kind === "failed") {
         throw new NotCheckedOut(error.message);

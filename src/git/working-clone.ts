@@ -5,6 +5,7 @@ import { WITHOUT_AGENT_FILES } from "./agent-files.ts";
 import { GitFailure, git } from "./git-command.ts";
 import { WANTED } from "./history-mirror.ts";
 import type { RefTarget } from "./remote-refs.ts";
+import { findSparseCheckout, isCheckedOut, type SparseCheckout, sparsePatterns } from "./sparse-checkout.ts";
 
 export interface WorkingClone extends RefTarget {
   readonly directory: string;
@@ -17,6 +18,8 @@ export interface WorkingClone extends RefTarget {
   readonly committer?: Committer | undefined;
   /** Its author is no member of the team, so no program may take settings or instructions from it. */
   readonly isUntrusted?: true | undefined;
+  /** Only these folders are checked out. A commit that has none of them is checked out completely. */
+  readonly sparse?: readonly string[] | undefined;
   readonly program: string;
   readonly signal: AbortSignal;
 }
@@ -37,14 +40,15 @@ const FETCH = ["fetch", "--quiet", "--no-write-fetch-head", "--no-recurse-submod
 
 /**
  * Makes a separate repository in a new directory. It shares nothing with the mirror, no program of the repository
- * runs, and links are created but not followed. Fails like `git`.
+ * runs, and links are created but not followed. Returns what is checked out; undefined: everything. Fails like `git`.
  */
-export async function makeWorkingClone(clone: WorkingClone): Promise<void> {
+export async function makeWorkingClone(clone: WorkingClone): Promise<SparseCheckout | undefined> {
   const { branch, commit, defaultBranch } = clone;
   const run = (...args: string[]) => runGit(clone, args);
   await makeEmptyClone(clone);
   await fetchFromMirror(clone);
-  await checkSize(clone);
+  const sparse = await findSparse(clone);
+  await checkSize(clone, sparse);
   if (defaultBranch !== undefined) {
     await run("symbolic-ref", "refs/remotes/origin/HEAD", `refs/remotes/origin/${defaultBranch}`);
   }
@@ -53,7 +57,24 @@ export async function makeWorkingClone(clone: WorkingClone): Promise<void> {
     ...(branch === undefined ? ["--no-deref", "HEAD"] : [`refs/heads/${branch}`]),
     commit,
   );
+  if (sparse !== undefined && sparse.folders.length > 0) {
+    await limitCheckout(clone, sparse);
+  }
   await run("reset", "--quiet", "--hard", "--no-recurse-submodules");
+  return sparse;
+}
+
+async function findSparse(clone: WorkingClone): Promise<SparseCheckout | undefined> {
+  const look = (args: readonly string[]) => runGit(clone, args, { maxOutputBytes: TREE_BYTES });
+  return clone.sparse === undefined ? undefined : findSparseCheckout(look, clone.commit, clone.sparse);
+}
+
+async function limitCheckout(clone: WorkingClone, sparse: SparseCheckout): Promise<void> {
+  const isUntrusted = clone.isUntrusted === true;
+  const patterns = sparsePatterns(sparse, isUntrusted);
+  await writeFile(join(clone.directory, ".git", "info", "sparse-checkout"), patterns);
+  await runGit(clone, ["config", "core.sparseCheckout", "true"]);
+  await runGit(clone, ["config", "core.sparseCheckoutCone", String(!isUntrusted)]);
 }
 
 /** Makes a repository without commits, whose first commit will be on `branch`. */
@@ -88,9 +109,11 @@ async function fetchFromMirror(clone: WorkingClone): Promise<void> {
 }
 
 /** A few bytes of a repository can describe more files than any disk can hold. */
-async function checkSize(clone: WorkingClone): Promise<void> {
+async function checkSize(clone: WorkingClone, sparse: SparseCheckout | undefined): Promise<void> {
   const args = ["ls-tree", "-r", "-l", "-z", "--full-tree", clone.commit];
-  const lines = (await runGit(clone, args, { maxOutputBytes: TREE_BYTES })).toString("latin1").split("\0");
+  const all = (await runGit(clone, args, { maxOutputBytes: TREE_BYTES })).toString("utf8").split("\0");
+  const isCounted = sparse === undefined || sparse.folders.length === 0 ? () => true : isCheckedOut(sparse);
+  const lines = all.filter((line) => isCounted(line.slice(line.indexOf("\t") + 1)));
   const bytes = lines.reduce((sum, line) => sum + (Number(/ +(\d+)\t/.exec(line)?.[1]) || 0), 0);
   if (lines.length > CHECKOUT_FILES_MAX || bytes > CHECKOUT_BYTES_MAX) {
     throw new GitFailure("too-large", `the checkout has ${lines.length} files of ${bytes} bytes`);

@@ -6,12 +6,17 @@ const OUTPUT_BYTES = 4_096;
 
 /**
  * Replaces the pointers of a new clone by the large files. From then on git in the clone uses git-lfs, also for what the
- * agent commits and pushes.
+ * agent commits and pushes. Of a sparse checkout only the files that are there: git-lfs would fetch those of all folders.
  */
 const FETCH_LARGE_FILES = `
 cd -P -- "$1" || exit 1
 git lfs version >/dev/null 2>&1 || exit ${NO_GIT_LFS}
-git lfs install --local >/dev/null && git lfs pull >/dev/null
+git lfs install --local >/dev/null || exit 1
+[ "$(git config --bool core.sparseCheckout)" = true ] || exec git lfs pull >/dev/null
+present=$(git lfs ls-files --name-only | while IFS= read -r path; do
+  [ ! -f "$path" ] || printf '%s\\n' "$path"
+done | tr '[]*\\\\,' '?????' | paste -s -d , -)
+[ -z "$present" ] || git lfs pull --include "$present" >/dev/null
 `;
 
 export const LARGE_FILES: ClonePart = {

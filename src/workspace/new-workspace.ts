@@ -8,6 +8,7 @@ import type { PlannedRepository, UnreadRepository } from "../core/model/workspac
 import type { InitialContents, Preparation, RunWorkspace } from "../core/ports/workspace-provider.ts";
 import { EMPTY_TREE, type RefTarget } from "../git/remote-refs.ts";
 import type { FoundCommit } from "../git/repository-clones.ts";
+import type { SparseCheckout } from "../git/sparse-checkout.ts";
 import { writeManifest } from "./base-manifest.ts";
 import { findGivenState } from "./changes/given-state.ts";
 import type { ClonePart } from "./clone-parts.ts";
@@ -18,6 +19,7 @@ import { environmentKey } from "./prepared-environments.ts";
 import { foldersFor } from "./repository-folders.ts";
 import type { RunDirectory } from "./run-directory.ts";
 import { findSetupScripts, type PlannedCommand, setUp } from "./setup.ts";
+import { sparseText, withoutFolders } from "./sparse-text.ts";
 import type { Step, Steps } from "./steps.ts";
 import { hasSubmodules, SUBMODULES } from "./submodules.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
@@ -51,6 +53,7 @@ export class NewWorkspace {
   /** What clones contain only by name. */
   readonly #parts: { readonly part: ClonePart; readonly repository: ClonedRepository }[] = [];
   readonly #lacks: string[] = [];
+  readonly #checkedOut: SparseCheckout[] = [];
   #unread: UnreadRepository | undefined;
   #setupError: AppError | undefined;
 
@@ -136,10 +139,11 @@ export class NewWorkspace {
     // The commit is not known yet, but the step must be ended in any case.
     this.#planned.push({ repository: { owner, name, folder, commit: "" }, step, isGuessed });
     const found = guessed ?? (await this.#findCommit(planned, signal));
+    const { sparse } = this.#options.preparation.plan;
     const repository = {
       ...found,
       folder,
-      ...defined({ isUntrusted }),
+      ...defined({ isUntrusted, sparse }),
     };
     this.#planned.splice(-1, 1, { repository, step, isGuessed });
     step.say(stateOf({ ...found, branch: found.branch ?? ref }));
@@ -242,6 +246,7 @@ export class NewWorkspace {
     }
     const commands = await this.#commands(record);
     await this.#writeBeginning();
+    this.#lacks.push(...withoutFolders(this.#checkedOut));
     await this.#fetchParts(record);
     if (before?.setup === record.setup && cloned.length === 0) {
       return record;
@@ -312,14 +317,16 @@ export class NewWorkspace {
     const { deps, preparation, run } = this.#options;
     const { folder, ...found } = repository;
     const { signal, teamId, withoutTeamToken = false } = preparation;
-    const { hasPointers, isShallow, template } = await deps.repositories.clone({
+    const { hasPointers, isShallow, sparse, template } = await deps.repositories.clone({
       repository: { teamId, withoutTeamToken, owner: found.owner, name: found.name },
       found,
       directory: join(run.directory, folder),
       onProgress: (line) => step.say(`\n${line}`),
       signal,
     });
-    endWith(step, isShallow ? ", without its history, which is too large" : "");
+    this.#checkedOut.push(...(sparse === undefined ? [] : [sparse]));
+    const history = isShallow ? ", without its history, which is too large" : "";
+    endWith(step, `${history}${sparse === undefined ? "" : sparseText(sparse)}`);
     const parts = [
       ...(hasPointers ? [LARGE_FILES] : []),
       ...((await hasSubmodules(join(run.directory, folder))) ? [SUBMODULES] : []),

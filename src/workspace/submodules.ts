@@ -22,8 +22,14 @@ fetch() {
   update --depth 1 -- "$1" || update -- "$1" && return
   { printf '%s\\n' "$1:" && head -n 2 "$SCRATCH/errors"; } >&2
 }
+# It is outside of a sparse checkout.
+is_left_out() {
+  case $(git ls-files -t -- ":(top,literal)$1" </dev/null) in S*) return 0 ;; esac
+  return 1
+}
 level() {
   git submodule status | while read -r commit path; do
+    is_left_out "$path" && continue
     case $commit in -*) fetch "$path" ;; esac
     [ "$1" -gt 1 ] && [ -e "$path/.gitmodules" ] && (cd -P -- "$path" && level $(($1 - 1)))
   done
@@ -31,6 +37,7 @@ level() {
 cd -P -- "$1" && git submodule status >/dev/null || exit 1
 level ${LEVELS}
 git submodule status --recursive | while read -r commit path; do
+  is_left_out "$path" && continue
   case $commit in
     -*) printf '%s\\n' "$path" ;;
     # Another commit is there, followed by its name in brackets.

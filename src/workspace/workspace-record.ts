@@ -24,6 +24,8 @@ export const clonedRepository = z.object({
   branch: z.string().optional(),
   defaultBranch: z.string().optional(),
   isUntrusted: z.literal(true).optional(),
+  /** The wanted folders. The cloned commit may lack some of them. */
+  sparse: z.array(z.string()).readonly().optional(),
   committer: z.object({ name: z.string(), email: z.string() }).optional(),
   /** The template of pull requests in the commit. */
   template: z.string().optional(),

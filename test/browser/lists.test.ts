@@ -224,6 +224,7 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
     await page.getByRole("button", { name: "Save environment" }).click();
     await page.getByRole("link", { name: "Shop" }).click();
     await page.getByLabel("Agents may reach public addresses").check();
+    await page.getByLabel("Folders").fill("shop\nlibs/core\n");
     await page.getByRole("button", { name: "Save environment" }).click();
     await page.getByRole("heading", { name: "Environments", level: 1 }).waitFor();
     const shop = (await list("environments")).find(({ config }) => Object(config).name === "Shop");
@@ -236,6 +237,7 @@ describe.skipIf(skipped !== undefined)("the lists of what a team has, in a brows
     expect(shop?.config).toEqual({
       name: "Shop",
       github_repos: [{ owner: "acme", repo: "web" }],
+      sparse: ["shop", "libs/core"],
       setup_commands: ["npm ci"],
       network: "internet",
     });

@@ -46,6 +46,7 @@ export function addEnvironmentCommands(program: Command): void {
         .option("--description <text>", "what it is for")
         .option("--image <image>", "the Docker image")
         .option("--repo <owner/name>", "a GitHub repository (repeatable)", collect)
+        .option("--sparse <folder>", "check out only this folder of its repositories (repeatable)", collect)
         .option("--setup <command>", "a command that prepares it (repeatable)", collect)
         .option("--secret <name>", "the only secrets of the team that its runs get (repeatable)", collect)
         .addOption(
@@ -68,6 +69,7 @@ export function addEnvironmentCommands(program: Command): void {
         readonly description?: string;
         readonly image?: string;
         readonly repo?: readonly string[];
+        readonly sparse?: readonly string[];
         readonly setup?: readonly string[];
         readonly secret?: readonly string[];
         readonly network?: EnvironmentConfig["network"];
@@ -79,6 +81,7 @@ export function addEnvironmentCommands(program: Command): void {
         description: options.description,
         docker_image: options.image,
         github_repos: options.repo?.map(repositoryOf),
+        sparse: options.sparse === undefined ? undefined : [...options.sparse],
         setup_commands: options.setup === undefined ? undefined : [...options.setup],
         secrets: options.secret?.map((name) => ({ name })),
         network: options.network,

@@ -78,6 +78,7 @@ const RunExecutedConfig = z
       .describe("Whether a pull request is opened: `off`, `draft` or `ready`."),
     environment_id: z.string().optional().describe("The environment."),
     image: z.string().optional().describe("The image of the environment."),
+    sparse: z.array(z.string()).optional().describe("The only folders that are checked out. Absent: all."),
     setup_commands: z.array(z.string()).describe("The setup commands of the environment."),
     network: z.enum(NETWORK_ACCESSES).describe("The network access of the environment."),
     mcp_servers: z
@@ -170,6 +171,7 @@ function executedMembers(executes: ExecutedConfig) {
     executes;
   const { agent, mcpServers, network, permissionPolicy, repositories, secretNames, setupCommands, skills } =
     others;
+  const { sparse } = others;
   const shown = {
     agent,
     permission_policy: permissionPolicy,
@@ -187,6 +189,7 @@ function executedMembers(executes: ExecutedConfig) {
       pull_request: pullRequest,
       environment_id: environmentId,
       image,
+      sparse: sparse === undefined ? undefined : [...sparse],
       budget,
       worker_host: workerHost,
     }),

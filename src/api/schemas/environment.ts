@@ -46,6 +46,21 @@ const REPOSITORIES_MAX = 100;
 const COMMANDS_MAX = 100;
 const COMMAND_LENGTH = 4_096;
 const DEBUG_MINUTES_MAX = 60;
+const FOLDERS_MAX = 100;
+const FOLDER_LENGTH = 250;
+
+const IN_NAME = String.raw`[^/\\\x00-\x1f\x7f]`;
+/** A name that is neither `.` nor `..`. */
+const FOLDER_NAME = String.raw`(?:[^./\\\x00-\x1f\x7f]${IN_NAME}*|\.[^./\\\x00-\x1f\x7f]${IN_NAME}*|\.\.${IN_NAME}+)`;
+/** Git could read `-` and `!` at the beginning as an option or as an exception. */
+const FIRST_NAME = FOLDER_NAME.replace("[^.", "[^!\\-.");
+const FolderPath = z
+  .string()
+  .max(FOLDER_LENGTH)
+  .regex(
+    new RegExp(`^${FIRST_NAME}(?:/${FOLDER_NAME})*/?$`),
+    "must be a folder of the repository, for example services/api",
+  );
 
 /** The names that repository hosts allow, without `.` and `..`. Generated clients in Go and Python know no look-ahead. */
 const RepositoryWord = z
@@ -76,6 +91,16 @@ export const EnvironmentConfigSchema = z
       .max(REPOSITORIES_MAX)
       .optional()
       .describe("The repositories. Each run begins with a clone of each, and can use their skills."),
+    sparse: z
+      .array(FolderPath)
+      .max(FOLDERS_MAX)
+      .optional()
+      .describe(
+        "The only folders of its repositories that are checked out, for large repositories. Files beside and above them, " +
+          "and folders of the root whose names begin with a dot, are there as well. The agent can widen the checkout " +
+          "with `git sparse-checkout add`. A repository that has none of them is checked out completely. Absent or " +
+          "empty: all.",
+      ),
     setup_commands: z
       .array(textOfCharacters(COMMAND_LENGTH).min(1))
       .max(COMMANDS_MAX)
@@ -196,6 +221,7 @@ export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentCon
     description,
     docker_image: image,
     github_repos = [],
+    sparse = [],
     setup_commands = [],
     network = "none",
     pull_request: pullRequest,
@@ -209,6 +235,7 @@ export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentCon
     setupCommands: setup_commands,
     network,
     ...defined({
+      sparse: sparse.length === 0 ? undefined : sparse.map((folder) => folder.replace(/\/$/, "")),
       pullRequest,
       secretNames: secrets.length === 0 ? undefined : secretNamesIn(secrets),
       debugMinutes,
@@ -218,7 +245,7 @@ export function environmentConfigOf(json: EnvironmentConfigJson): EnvironmentCon
 
 export function environmentConfigJson(config: EnvironmentConfig): EnvironmentConfigJson {
   const { name, description, image, repositories, setupCommands, network, pullRequest, secretNames } = config;
-  const { debugMinutes } = config;
+  const { debugMinutes, sparse } = config;
   return {
     name,
     ...defined({ description, docker_image: image }),
@@ -226,6 +253,7 @@ export function environmentConfigJson(config: EnvironmentConfig): EnvironmentCon
     setup_commands: [...setupCommands],
     network,
     ...defined({
+      sparse: sparse && [...sparse],
       pull_request: pullRequest,
       secrets: secretNames && secretListOf(secretNames),
       failure_session_retention_minutes: debugMinutes,

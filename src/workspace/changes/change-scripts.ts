@@ -294,7 +294,8 @@ git --git-dir="$own" bundle create --quiet - --all --not "$2" 2>/dev/null || exi
 /**
  * Brings the work of the bundle `$2.bundle` and the refs `$2.refs` into a fresh clone: its commits, its branches, and the
  * files of the commit `$3`, which are uncommitted as they were. `$4` is the checked-out branch, or empty. Files that are
- * as in `$5`, the commit of the clone, stay as clone and setup commands made them.
+ * as in `$5`, the commit of the clone, stay as clone and setup commands made them. Changed and deleted files count as checked
+ * out, also outside of a sparse checkout.
  */
 export const RESTORE_WORK = `${OPENING}
 g bundle unbundle "$2.bundle" >/dev/null || exit 93
@@ -307,7 +308,11 @@ else
 fi
 g diff-tree -r -z --no-renames --name-only --diff-filter=D "$5" "$3" | xargs -0 rm -f --
 g read-tree --reset "$3" || exit 93
-g diff-tree -r -z --no-renames --name-only --diff-filter=d "$5" "$3" | g checkout-index -f -z --stdin || exit 93
+g diff-tree -r -z --no-renames --name-only --diff-filter=d "$5" "$3" > "$SCRATCH/changed" || exit 93
+g update-index --no-skip-worktree -z --stdin < "$SCRATCH/changed" || exit 93
+g checkout-index -f -z --stdin < "$SCRATCH/changed" || exit 93
 g reset --quiet
+g diff-tree -r -z --no-renames --name-only --diff-filter=D HEAD "$3" 2>/dev/null |
+  g update-index --no-skip-worktree -z --stdin
 exit 0
 `;

@@ -15,6 +15,8 @@ const LEFT_OUT_MAX = 200;
  *   not say otherwise. Line endings, filters and setup commands make files differ from their commit without the agent.
  * - The files of a repository inside this one are plain files, because nobody could fetch a link to its commit. A
  *   submodule stays a link if its host has the commit.
+ * - Outside of a sparse checkout, absent files count as unchanged and present ones as the agent's. Git itself would leave out
+ *   new files there. Only the index knows what is absent, so without one the script ends.
  * - New files are left out if they are large or cannot be read. With `$names_left_out`, the list `left` names them: reason,
  *   space and path, each entry with NUL at its end.
  *   It also names files that git ignores and that are in the list `written`: a tool of the agent named them as written.
@@ -30,9 +32,16 @@ large_files() {
 }
 add_files() {
   large_files > "$SCRATCH/large"
-  g -c core.excludesFile="$SCRATCH/large" add -A --ignore-errors . >/dev/null 2>&1
+  take_up_present
+  g -c core.sparseCheckout=false -c core.excludesFile="$SCRATCH/large" add -A --ignore-errors . >/dev/null 2>&1
+}
+take_up_present() {
+  g -c core.sparseCheckout=false ls-files -t -z | as_lines | sed -n 's/^S //p' | tr '\\n\\001' '\\000\\n' |
+    xargs -0 sh -c 'for path do [ ! -e "$path" ] && [ ! -L "$path" ] || printf "%s\\0" "$path"; done' sh |
+    g -c core.sparseCheckout=false update-index --no-skip-worktree -z --stdin
 }
 stage() {
+  [ -e "\${GIT_INDEX_FILE:-$index}" ] || [ "$(g config --bool core.sparseCheckout)" != true ] || exit 93
   : > "$SCRATCH/handled"
   : > "$SCRATCH/notes"
   g diff-index --cached --name-only --no-renames "$base" > "$SCRATCH/staged-by-agent" 2>/dev/null

@@ -40,6 +40,7 @@ const KINDS: readonly Describe[] = [
         description: "Where it is built",
         image: "node:24",
         repositories: [{ owner: "acme", name: "api" }],
+        sparse: ["services/api"],
         setupCommands: ["npm ci"],
         network: "internet",
       },

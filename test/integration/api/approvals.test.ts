@@ -61,7 +61,7 @@ describe("a run that waits for approval", () => {
   test("the approval shows what will be executed, and an edit of the environment does not reach it", async () => {
     await require({ match: { principals: [annUid], actions: ["create"] } });
     const environments = "/api/v1/agent/environments";
-    const config = { name: "shop", docker_image: "node:24", setup_commands: ["npm ci"] };
+    const config = { name: "shop", docker_image: "node:24", sparse: ["web"], setup_commands: ["npm ci"] };
     const { uid } = (await call(harness, environments, { body: { config } })).body;
     const server = { command: "npx", args: ["-y", "wiki"], env: { TOKEN: "t" } };
     const request = { environment_id: uid, mcp_servers: { wiki: server }, permission_policy: "ask" };
@@ -69,7 +69,7 @@ describe("a run that waits for approval", () => {
     const plain = await createRun(harness, { prompt: "Deploy" }, { key: ann });
     const seen = await approvalOf(id);
 
-    const changed = { config: { ...config, setup_commands: ["curl x | sh"] } };
+    const changed = { config: { ...config, sparse: ["api"], setup_commands: ["curl x | sh"] } };
     await call(harness, `${environments}/${uid}`, { method: "PUT", body: changed });
     const later = await approvalOf(id);
     const decided = await decide(id, true, seen.inputs_hash);
@@ -78,6 +78,7 @@ describe("a run that waits for approval", () => {
       permission_policy: "ask",
       environment_id: uid,
       image: "node:24",
+      sparse: ["web"],
       setup_commands: ["npm ci"],
       network: "none",
       mcp_servers: { wiki: { command: "npx", args: ["-y", "wiki"], env: ["TOKEN"] } },

@@ -9,6 +9,7 @@ const CONFIG = {
   description: "Where it is built",
   docker_image: "node:24",
   github_repos: [{ owner: "acme", repo: "api" }],
+  sparse: ["services/api", "apps/[id]"],
   setup_commands: ["npm ci", "npm run build"],
   network: "internet",
   pull_request: "off",
@@ -78,10 +79,32 @@ describe("an environment", () => {
     expect((await call(harness, `${PATH}/${uid}`, { key: ann })).body.scope).toMatchObject({ type: "User" });
   });
 
+  test("folders are stored without a slash at their end, and null or none of them are all folders", async () => {
+    const some = await create({ name: "x", sparse: ["services/api/", ".github"] });
+    const all = [await create({ name: "x", sparse: [] }), await create({ name: "x", sparse: null })];
+
+    expect(some.body.config.sparse).toEqual(["services/api", ".github"]);
+    expect(all.map(({ body, status }) => [status, "sparse" in body.config])).toEqual([
+      [201, false],
+      [201, false],
+    ]);
+  });
+
+  test.each([
+    ...["", "/", "/etc", ".", "..", "../api", "services/../..", "services//api", "services/./api"],
+    ...["-v", "--cone", "!services", "services\\api", "services\nlibs", "s".repeat(251)],
+  ])("the folder %j is refused", async (folder) => {
+    const refused = await create({ name: "x", sparse: [folder] });
+
+    expect(refused.status).toBe(400);
+    expect(refused.body.issues[0].path).toBe("config.sparse.0");
+  });
+
   test.each<[string, object]>([
     ["without a name", { docker_image: "node" }],
     ["with an endless description", { name: "x", description: "d".repeat(241) }],
     ["with a hundred and one commands", { name: "x", setup_commands: Array(101).fill("true") }],
+    ["with a hundred and one folders", { name: "x", sparse: Array(101).fill("a") }],
     ["with an endless command", { name: "x", setup_commands: ["c".repeat(4_097)] }],
     ["with a repository that leads elsewhere", { name: "x", github_repos: [{ owner: "..", repo: "api" }] }],
     ["with half a repository", { name: "x", github_repos: [{ owner: "acme" }] }],

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -49,9 +49,10 @@ describe.skipIf(skipped !== undefined)(`large files of a workspace${skipped ? ` 
     await rm(root, { recursive: true, force: true });
   });
 
-  async function prepare(variables: Readonly<Record<string, string>> = {}) {
+  async function prepare(variables: Readonly<Record<string, string>> = {}, sparse?: readonly string[]) {
     const { gateway } = harness;
-    const preparation = aPreparation(newId<RunId>(new Date()), { gateway, plan: { repositories: [SITE] } });
+    const plan = { repositories: [SITE], ...(sparse === undefined ? {} : { sparse }) };
+    const preparation = aPreparation(newId<RunId>(new Date()), { gateway, plan });
     const variablesOf = () => ({ ...gatewayVariables(gateway, server.url), ...variables });
     const prepared = await aWorkspaceProvider(root, { gitUrl: server.url, variablesOf }).prepare(preparation);
     return { ...prepared, steps: stepsOf(preparation.reportedSteps) };
@@ -64,6 +65,24 @@ describe.skipIf(skipped !== undefined)(`large files of a workspace${skipped ? ` 
     expect(await fileIn(workingDirectory)).toBe("a large file");
     expect(lacks).toEqual([]);
     expect(steps).toContainEqual([STEP, "completed", ""]);
+  });
+
+  test("of a sparse checkout are fetched without those of other folders", async () => {
+    await repositories.commit("acme/site", {
+      ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n",
+      "root.bin": lfs.add("in the root"),
+      "services/[id]/own, with a comma.bin": lfs.add("in the folder"),
+      "libs/other.bin": lfs.add("in another folder"),
+    });
+
+    const { lacks, workingDirectory } = await prepare({}, ["services/[id]"]);
+
+    expect(lacks).toEqual([]);
+    expect(await readFile(join(workingDirectory, "root.bin"), "utf8")).toBe("in the root");
+    const own = join(workingDirectory, "services/[id]/own, with a comma.bin");
+    expect(await readFile(own, "utf8")).toBe("in the folder");
+    await expect(readFile(join(workingDirectory, "libs/other.bin"))).rejects.toThrow("ENOENT");
+    expect(await readdir(join(workingDirectory, ".git/lfs/objects"))).toHaveLength(2);
   });
 
   test("are not asked for in other repositories", async () => {

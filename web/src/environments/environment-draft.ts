@@ -6,6 +6,8 @@ export interface EnvironmentDraft {
   readonly name: string;
   readonly description: string;
   readonly repositories: string;
+  /** The only folders of the repositories that are checked out. Empty: all. */
+  readonly folders: string;
   readonly image: string;
   readonly commands: string;
   readonly secrets: string;
@@ -27,6 +29,7 @@ export function environmentDraftOf(config: EnvironmentConfig | undefined): Envir
     name: config?.name ?? "",
     description: config?.description ?? "",
     repositories: (config?.github_repos ?? []).map(({ owner, repo }) => `${owner}/${repo}`).join("\n"),
+    folders: (config?.sparse ?? []).join("\n"),
     image: config?.docker_image ?? "",
     commands: (config?.setup_commands ?? []).join("\n"),
     secrets: (config?.secrets ?? []).map(({ name }) => name).join("\n"),
@@ -52,7 +55,8 @@ export function environmentConfigOf(
   draft: EnvironmentDraft,
   before: EnvironmentConfig | undefined,
 ): EnvironmentConfig {
-  const { commands, description, hasInternet, image, name, pullRequest, repositories, secrets } = draft;
+  const { commands, description, folders, hasInternet, image, name, pullRequest, repositories, secrets } =
+    draft;
   const setting = PULL_REQUEST_OPTIONS.map(({ value }) => value).find((value) => value === pullRequest);
   const hasSameCommands = commands === environmentDraftOf(before).commands;
   const { failure_session_retention_minutes: debugMinutes } = before ?? {};
@@ -64,6 +68,7 @@ export function environmentConfigOf(
       const [owner = "", repo = ""] = line.split("/");
       return { owner, repo };
     }),
+    ...(folders.trim() === "" ? {} : { sparse: linesOf(folders) }),
     setup_commands: hasSameCommands ? (before?.setup_commands ?? []) : linesOf(commands),
     network: hasInternet ? "internet" : "none",
     ...(setting === undefined || setting === "" ? {} : { pull_request: setting }),

@@ -1,5 +1,5 @@
 import type { EnvironmentConfig } from "@errand/client";
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { EditForm } from "../edit/edit-form.tsx";
 import { EditPage, type Guard } from "../edit/edit-page.tsx";
 import { CheckField, Field, SelectField } from "../parts/field.tsx";
@@ -95,55 +95,43 @@ function EnvironmentForm({
             )}
           </Field>
           <div className="grid-2">
-            <Field
+            <LinesField
               label="Repositories"
               hint="One on each line. A run begins with a clone of each."
               problem={problemAt("config.github_repos")}
-            >
-              {(control) => (
-                <textarea
-                  {...control}
-                  className="input"
-                  rows={4}
-                  placeholder="acme/web"
-                  value={draft.repositories}
-                  onChange={({ target }) => change({ repositories: target.value })}
-                />
-              )}
-            </Field>
-            <Field
+              rows={4}
+              placeholder="acme/web"
+              value={draft.repositories}
+              onChange={(repositories) => change({ repositories })}
+            />
+            <LinesField
               label="Setup commands"
               hint="One on each line. If one fails, the run ends."
               problem={problemAt("config.setup_commands")}
-            >
-              {(control) => (
-                <textarea
-                  {...control}
-                  className="input mono"
-                  rows={4}
-                  placeholder="npm ci"
-                  value={draft.commands}
-                  onChange={({ target }) => change({ commands: target.value })}
-                />
-              )}
-            </Field>
+              rows={4}
+              placeholder="npm ci"
+              value={draft.commands}
+              onChange={(commands) => change({ commands })}
+            />
           </div>
-          <Field
+          <LinesField
+            label="Folders"
+            hint="For large repositories, one on each line: the only folders that are checked out, with the files above them. The agent can add others. Empty: all."
+            problem={problemAt("config.sparse")}
+            rows={2}
+            placeholder="services/api"
+            value={draft.folders}
+            onChange={(folders) => change({ folders })}
+          />
+          <LinesField
             label="Secrets"
             hint="One name on each line: the only secrets of the team that its runs get, unless a request or a named agent names others. Empty: all, and the personal ones of the person who starts the run."
             problem={problemAt("config.secrets")}
-          >
-            {(control) => (
-              <textarea
-                {...control}
-                className="input mono"
-                rows={2}
-                placeholder="NPM_TOKEN"
-                value={draft.secrets}
-                onChange={({ target }) => change({ secrets: target.value })}
-              />
-            )}
-          </Field>
+            rows={2}
+            placeholder="NPM_TOKEN"
+            value={draft.secrets}
+            onChange={(secrets) => change({ secrets })}
+          />
           <div>
             <CheckField
               label="Agents may reach public addresses"
@@ -170,5 +158,30 @@ function EnvironmentForm({
         </>
       )}
     </EditForm>
+  );
+}
+
+interface LinesFieldProps extends Pick<ComponentProps<typeof Field>, "hint" | "label" | "problem"> {
+  readonly rows: number;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** A list with one entry on each line. */
+function LinesField({ onChange, placeholder, rows, value, ...field }: LinesFieldProps) {
+  return (
+    <Field {...field}>
+      {(control) => (
+        <textarea
+          {...control}
+          className="input mono"
+          rows={rows}
+          placeholder={placeholder}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
   );
 }

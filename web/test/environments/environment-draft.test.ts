@@ -12,6 +12,7 @@ describe("the draft of an environment", () => {
     description: "The shop",
     docker_image: "node:24",
     github_repos: [{ owner: "acme", repo: "web" }],
+    sparse: ["services/api", "libs"],
     setup_commands: ["npm ci", "for each in a b; do\n  echo $each\ndone"],
     network: "internet",
     pull_request: "off",
@@ -28,13 +29,19 @@ describe("the draft of an environment", () => {
   });
 
   test("each line is a repository or a command", () => {
-    const changed = { ...draft, repositories: "acme/web\n\n acme/api ", commands: "npm ci\nnpm test\n" };
+    const changed = {
+      ...draft,
+      repositories: "acme/web\n\n acme/api ",
+      commands: "npm ci\nnpm test\n",
+      folders: "libs\n\n",
+    };
 
     expect(environmentConfigOf(changed, config)).toMatchObject({
       github_repos: [
         { owner: "acme", repo: "web" },
         { owner: "acme", repo: "api" },
       ],
+      sparse: ["libs"],
       setup_commands: ["npm ci", "npm test"],
     });
   });

@@ -126,6 +126,10 @@ class RunExecutedConfig(Model):
     """
     The image of the environment.
     """
+    sparse: list[str] | None = None
+    """
+    The only folders that are checked out. Absent: all.
+    """
     setup_commands: list[str]
     """
     The setup commands of the environment.
@@ -4908,6 +4912,10 @@ class EnvironmentConfig(Model):
     github_repos: list[EnvironmentConfigGithubRepo] | None = None
     """
     The repositories. Each run begins with a clone of each, and can use their skills.
+    """
+    sparse: list[str] | None = None
+    """
+    The only folders of its repositories that are checked out, for large repositories. Files beside and above them, and folders of the root whose names begin with a dot, are there as well. The agent can widen the checkout with `git sparse-checkout add`. A repository that has none of them is checked out completely. Absent or empty: all.
     """
     setup_commands: list[str] | None = None
     """

@@ -1012,6 +1012,10 @@ class EnvironmentConfig(TypedDict):
     """
     The repositories. Each run begins with a clone of each, and can use their skills.
     """
+    sparse: NotRequired[list[str]]
+    """
+    The only folders of its repositories that are checked out, for large repositories. Files beside and above them, and folders of the root whose names begin with a dot, are there as well. The agent can widen the checkout with `git sparse-checkout add`. A repository that has none of them is checked out completely. Absent or empty: all.
+    """
     setup_commands: NotRequired[list[str]]
     """
     Shell commands that prepare the workspace, run one after the other in the sandbox. If one fails, the run ends.

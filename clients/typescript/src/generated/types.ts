@@ -113,6 +113,10 @@ export type RunExecutedConfig = {
      */
     image?: string;
     /**
+     * The only folders that are checked out. Absent: all.
+     */
+    sparse?: Array<string>;
+    /**
      * The setup commands of the environment.
      */
     setup_commands: Array<string>;
@@ -5081,6 +5085,10 @@ export type EnvironmentConfig = {
      * The repositories. Each run begins with a clone of each, and can use their skills.
      */
     github_repos?: Array<EnvironmentConfigGithubRepo>;
+    /**
+     * The only folders of its repositories that are checked out, for large repositories. Files beside and above them, and folders of the root whose names begin with a dot, are there as well. The agent can widen the checkout with `git sparse-checkout add`. A repository that has none of them is checked out completely. Absent or empty: all.
+     */
+    sparse?: Array<string>;
     /**
      * Shell commands that prepare the workspace, run one after the other in the sandbox. If one fails, the run ends.
      */

@@ -10,6 +10,8 @@ export interface ExecutedConfig {
   readonly reasoningLevel?: string;
   readonly permissionPolicy: "allow" | "ask";
   readonly repositories: readonly { readonly repository: string; readonly ref?: string }[];
+  /** The folders of the repositories that are checked out. Absent: all. */
+  readonly sparse?: readonly string[];
   readonly pullRequest?: string;
   readonly environmentId?: string;
   readonly image?: string;
@@ -61,6 +63,7 @@ export const EXECUTED: { readonly [Member in keyof Required<ExecutedConfig>]: De
       ),
     isPublic: true,
   },
+  sparse: { label: "Folders", values: ({ sparse = [] }) => sparse, counted: ["folder", "folders"] },
   modelId: { label: "Model", values: ({ modelId }) => optional(modelId) },
   reasoningLevel: { label: "Reasoning level", values: ({ reasoningLevel }) => optional(reasoningLevel) },
   permissionPolicy: {

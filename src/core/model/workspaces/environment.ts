@@ -18,6 +18,8 @@ export interface EnvironmentConfig {
   readonly description?: string;
   readonly image?: string;
   readonly repositories: readonly RepositoryName[];
+  /** As in `WorkspacePlan`. Absent: all folders. */
+  readonly sparse?: readonly string[];
   readonly setupCommands: readonly string[];
   readonly network: NetworkAccess;
   /** What happens to changes in its repositories if neither a request nor a routing rule says it. */

@@ -94,6 +94,8 @@ export interface WorkspacePlan {
   readonly setupCommands: readonly string[];
   /** The container image for setup commands and agent. */
   readonly image?: string;
+  /** Only these folders of the repositories are checked out. A repository with none of them is checked out completely. */
+  readonly sparse?: readonly string[];
 }
 
 export interface PlannedRepository extends RepositoryName {

@@ -57,11 +57,12 @@ function ownPart({ agent, config, skillSnapshot, skillSnapshots = [] }: RunDefin
 }
 
 function environmentPart(run: RunDefinition, environment: Environment | undefined) {
-  const { image, repositories, setupCommands } = planOf(run, environment);
+  const { image, repositories, setupCommands, sparse } = planOf(run, environment);
   return defined({
     repositories: repositories.map(({ name, owner, ref }) =>
       defined({ repository: `${owner}/${name}`, ref }),
     ),
+    sparse,
     setupCommands,
     network: environment?.config.network ?? ("none" as const),
     environmentId: environment?.id,

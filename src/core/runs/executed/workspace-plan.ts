@@ -33,14 +33,14 @@ export async function findEnvironment(
 
 function approvedEnvironment(
   environment: Environment,
-  { image, network, repositories, setupCommands }: ExecutedConfig,
+  { image, network, repositories, setupCommands, sparse }: ExecutedConfig,
 ): Environment {
-  const { image: _today, ...config } = environment.config;
+  const { image: _image, sparse: _sparse, ...config } = environment.config;
   const names = repositories.flatMap(({ repository }) => parseRepositoryName(repository) ?? []);
   const copied = { repositories: names, setupCommands, network };
   return {
     ...environment,
-    config: { ...config, ...copied, ...defined({ image }) },
+    config: { ...config, ...copied, ...defined({ image, sparse }) },
   };
 }
 
@@ -57,7 +57,7 @@ export function planOf(
     environment === undefined ? (home === undefined ? [] : [home]) : environment.config.repositories;
   const own = runRepositoryOf(run.config) ?? onlyRepositoryOf(run.config, environment);
   const isAdded = own !== undefined && !base.some((each) => isSameRepository(each, own));
-  const { image, setupCommands = [] } = environment?.config ?? {};
+  const { image, setupCommands = [], sparse } = environment?.config ?? {};
   return {
     repositories: [
       ...base.map((each) => planned(each, own, home)),
@@ -72,7 +72,7 @@ export function planOf(
         : []),
     ],
     setupCommands,
-    ...defined({ image }),
+    ...defined({ image, sparse }),
   };
 }
 
