@@ -8,6 +8,7 @@ import {
 } from "../support/chromium.ts";
 import { GitHttpServer } from "../support/git-http-server.ts";
 import { GitRepositories } from "../support/git-repositories.ts";
+import { waitFor } from "../support/wait-for.ts";
 
 const skipped = await reasonToSkipChromium();
 
@@ -262,5 +263,35 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
     const widths =
       "Array.from(document.querySelectorAll('.diff'), (box) => box.scrollWidth - box.clientWidth)";
     expect(await page.evaluate(widths)).toEqual([0]);
+  });
+
+  test("the changes of one turn are shown alone, and what is not stored is said", async () => {
+    const { run_id } = await harness.api("/runs", {
+      prompt: "write list.txt first\nwrite one.txt 1",
+      config: { repository: "acme/widgets" },
+    });
+    const isDone = async () => (await harness.api(`/runs/${run_id}`)).state === "SUCCEEDED";
+    await waitFor(isDone, { what: "the end of turn 1" });
+    for (const message of ["write two.txt 2", "say nothing has changed"]) {
+      await harness.api(`/runs/${run_id}/followups`, { message });
+      await waitFor(isDone, { what: "the end of the next turn" });
+    }
+    const page = await open();
+    await page.goto(`${harness.service.url}/runs/${run_id}?tab=changes`);
+    const files = page.locator(".changed-file h2");
+    const turn = page.getByLabel("Changes of");
+    await expect.poll(() => files.allTextContents()).toEqual(["list.txt", "one.txt", "two.txt"]);
+
+    await turn.focus();
+    await turn.selectOption("turn 2");
+    await expect.poll(() => files.allTextContents()).toEqual(["two.txt"]);
+    const findings = await axeFindings(page);
+    await turn.selectOption("turn 3");
+    await page.getByText("Turn 3 has not ended or has changed no repository").waitFor();
+    await page.route("**/download", (route) => route.fulfill({ status: 404, json: {} }));
+    await turn.selectOption("turn 1");
+
+    await page.getByText("These changes are no longer stored.").waitFor();
+    expect(findings).toEqual([]);
   });
 });

@@ -1,22 +1,22 @@
 import "./tabs.css";
-import type { RepositoryChanges } from "@errand/client";
+import type { RepositoryChanges, RunItem } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
-import { type ComponentProps, memo, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type ComponentProps, useCallback, useEffect, useMemo, useState } from "react";
 import { copy } from "../parts/copy.ts";
-import { bytes, count, plural } from "../parts/format.ts";
+import { count, plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { useKeyInAddress, useReleased } from "./address.ts";
+import { anchorOf, ChangedFile, Size } from "./changed-file.tsx";
 import { useChangesKeys, useSplit, useViewed } from "./changes-view.ts";
 import { OutdatedComment } from "./comments/comment-card.tsx";
-import { CommentedDiff } from "./comments/commented-diff.tsx";
 import { SendBar } from "./comments/send-bar.tsx";
-import { NO_COMMENTS, type ShownComment, useCommentsOf } from "./comments/use-comments.ts";
+import { NO_COMMENTS, useCommentsOf } from "./comments/use-comments.ts";
 import { Counts } from "./diff-view.tsx";
-import { numberOf, safeUrl } from "./names.ts";
+import { artifactUrl, numberOf, safeUrl } from "./names.ts";
 import { PathName } from "./path-name.tsx";
 import { sumOf } from "./run-aside.tsx";
-import { type BinarySizes, binarySizes } from "./text/binary-patch.ts";
+import { useRun } from "./run-context.tsx";
 import { countsOf, type FileDiff, parsePatch } from "./text/diff.ts";
 
 /** Files that people do not write: they start folded. */
@@ -25,29 +25,54 @@ const GENERATED =
 /** A longer patch starts with all files folded, so that the page stays quick. */
 const OPEN_LINES_MAX = 3_000;
 
+/** A patch to read, and what is known of it. */
+interface Shown {
+  readonly repository: string;
+  readonly url: string;
+  /** The address is new at each read; what it shows changes only with this. */
+  readonly version: string;
+  readonly turn?: number;
+  readonly base?: string;
+  readonly head?: string | null;
+  readonly pullRequest?: string | undefined;
+  readonly isTruncated?: boolean;
+  /** Also of what is cut off. */
+  readonly sum?: ComponentProps<typeof Counts>;
+}
+
 export function ChangesTab({
   changes,
-  runId,
+  run,
+  turns,
 }: {
   readonly changes: readonly RepositoryChanges[] | undefined;
-  readonly runId: string;
+  readonly run: RunItem;
+  /** The number of the newest turn. */
+  readonly turns: number;
 }) {
   const { choose, isSplit, isWide } = useSplit();
   useChangesKeys(useCallback(() => choose(!isSplit), [choose, isSplit]));
+  const [turn, setTurn] = useState<number>();
   if (changes === undefined) {
     return <Loading what="the changes" />;
   }
-  if (changes.length === 0) {
-    return <p className="tab-empty">No turn of this run has changed a repository so far.</p>;
-  }
+  const shown = turn === undefined ? changes.map(ofRun) : ofTurn(run, changes, turn);
   return (
     <>
-      {changes.map((each, index) => (
+      {turns > 1 && <TurnChoice turn={turn} turns={turns} onChange={setTurn} />}
+      {shown.length === 0 && (
+        <p className="tab-empty">
+          {turn === undefined
+            ? "No turn of this run has changed a repository so far."
+            : `Turn ${turn} has not ended or has changed no repository, or its changes could not be stored.`}
+        </p>
+      )}
+      {shown.map((each, index) => (
         <Repository
-          key={each.repository}
-          changes={each}
-          runId={runId}
-          isOnly={changes.length === 1}
+          key={`${each.turn} ${each.repository}`}
+          shown={each}
+          runId={run.run_id}
+          isOnly={shown.length === 1}
           isSplit={isSplit}
           onLayout={isWide && index === 0 ? choose : undefined}
         />
@@ -55,6 +80,68 @@ export function ChangesTab({
       <SendBar />
     </>
   );
+}
+
+function TurnChoice({
+  turn,
+  turns,
+  onChange,
+}: {
+  readonly turn: number | undefined;
+  readonly turns: number;
+  readonly onChange: (turn: number | undefined) => void;
+}) {
+  return (
+    <label className="turn-choice row">
+      <span className="sm muted">Changes of</span>
+      <select
+        className="select"
+        value={turn ?? ""}
+        onChange={({ target }) => onChange(target.value === "" ? undefined : Number(target.value))}
+      >
+        <option value="">all turns</option>
+        {Array.from({ length: turns }, (_, index) => turns - index).map((each) => (
+          <option key={each} value={each}>
+            turn {each}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function ofRun(changes: RepositoryChanges): Shown {
+  const { base, files, head, repository } = changes;
+  const sizes = files.map(({ additions, deletions, path }) => `${path}${additions}${deletions}`);
+  return {
+    repository,
+    url: changes.diff_url,
+    version: `${head} ${sizes}`,
+    base,
+    head,
+    pullRequest: changes.pull_request,
+    isTruncated: changes.truncated === true,
+    sum: sumOf([changes]),
+  };
+}
+
+/** What the turn changed compared with the turn before. The worker leaves it among the files of the run. */
+function ofTurn(run: RunItem, changes: readonly RepositoryChanges[], turn: number): readonly Shown[] {
+  return (run.artifacts ?? []).flatMap((artifact) => {
+    const path = artifact.artifact_type === "FILE" ? artifact.data.filepath.split("/") : [];
+    const [root, folder = "", name] = path;
+    if (artifact.artifact_type !== "FILE" || root !== "changes" || name !== `turn-${turn}.diff`) {
+      return [];
+    }
+    const { artifact_uid: uid } = artifact.data;
+    return { repository: nameOf(folder, changes), url: artifactUrl(run.run_id, uid), version: uid, turn };
+  });
+}
+
+/** The folder has the name of the repository, with its owner if two repositories have the same name. */
+function nameOf(folder: string, changes: readonly RepositoryChanges[]): string {
+  const names = changes.map(({ repository }) => repository);
+  return names.find((each) => each.endsWith(`/${folder}`) || each.replace("/", "-") === folder) ?? folder;
 }
 
 /**
@@ -85,35 +172,35 @@ function useLinkedFile(files: readonly FileDiff[]): void {
 }
 
 function Repository({
-  changes,
+  shown,
   runId,
   isOnly,
   isSplit,
   onLayout,
 }: {
-  readonly changes: RepositoryChanges;
+  readonly shown: Shown;
   readonly runId: string;
   readonly isOnly: boolean;
   readonly isSplit: boolean;
   /** Only the first repository has the buttons, because the layout applies to all. */
   readonly onLayout: ((isSplit: boolean) => void) | undefined;
 }) {
-  const { base, head, repository, truncated } = changes;
-  // The address is new at each read; what it shows changes only with the commit or the files.
-  const version = `${head} ${changes.files.map(({ additions, deletions, path }) => `${path}${additions}${deletions}`)}`;
+  const { base, head, isTruncated = false, pullRequest, repository, turn, version } = shown;
   const [shownVersion, setShownVersion] = useState(version);
   const patch = useQuery({
-    queryKey: ["patch", repository, base, shownVersion],
-    queryFn: ({ signal }) => readPatch(changes.diff_url, signal),
+    queryKey: ["patch", runId, turn ?? "all", repository, base, shownVersion],
+    queryFn: ({ signal }) => readPatch(shown.url, signal),
     staleTime: Infinity,
   });
   const files = useMemo(() => parsePatch(patch.data ?? ""), [patch.data]);
-  const { view, viewed } = useViewed(runId, repository, files);
+  const { view, viewed } = useViewed(turn === undefined ? runId : `${runId} turn ${turn}`, repository, files);
   useLinkedFile(files);
   const comments = useCommentsOf(repository);
   const commit = useMemo(() => ({ left: base, right: head ?? undefined }), [base, head]);
+  const sum = useMemo(() => shown.sum ?? countsOf(files.flatMap(({ hunks }) => hunks)), [files, shown]);
+  const { isGuest } = useRun();
   const [filter, setFilter] = useState("");
-  const url = safeUrl(changes.pull_request);
+  const url = safeUrl(pullRequest);
   const isLong = files.reduce((sum, file) => sum + lengthOf(file), 0) > OPEN_LINES_MAX;
   if (patch.isPending) {
     return <Loading what="the changes" />;
@@ -148,10 +235,10 @@ function Repository({
         )}
         <div className="changes-bar">
           {!isOnly && <b>{repository}</b>}
-          <b>{plural(files.length, "file")}</b> <Counts {...sumOf([changes])} />
+          <b>{plural(files.length, "file")}</b> <Counts {...sum} />
           <span className="muted mono xs">
-            {base.slice(0, 7)}
-            {head !== null && `…${head.slice(0, 7)}`}
+            {base?.slice(0, 7)}
+            {head && `…${head.slice(0, 7)}`}
           </span>
           {files.length > 1 && (
             <span className="muted xs">
@@ -170,17 +257,20 @@ function Repository({
             )}
           </span>
         </div>
-        {truncated && <p className="note">The changes are too long: not all of them are shown.</p>}
-        {Array.from(comments, ([path, ofFile]) =>
+        {isTruncated && <p className="note">The changes are too long: not all of them are shown.</p>}
+        {turn !== undefined && !isGuest && (
+          <p className="hint">Comments can be written on the changes of all turns.</p>
+        )}
+        {Array.from(turn === undefined ? comments : [], ([path, ofFile]) =>
           files.some((file) => file.path === path && file.hunks.length > 0)
             ? null
             : ofFile.map((each) => <OutdatedComment key={each.key} shown={each} />),
         )}
         {files.map((file) => (
-          <File
+          <ChangedFile
             key={file.path}
             file={file}
-            comments={comments.get(file.path) ?? NO_COMMENTS}
+            comments={turn === undefined ? (comments.get(file.path) ?? NO_COMMENTS) : undefined}
             commit={commit}
             isViewed={viewed.has(file)}
             onView={view}
@@ -218,6 +308,9 @@ function LayoutChoice({
 async function readPatch(address: string, signal: AbortSignal): Promise<string> {
   const { pathname, search } = new URL(address, window.location.href);
   const response = await fetch(pathname + search, { signal });
+  if (response.status === 404) {
+    throw new Error("These changes are no longer stored.");
+  }
   if (!response.ok) {
     throw new Error(`The patch could not be read: the server answered with ${response.status}.`);
   }
@@ -255,140 +348,6 @@ function FileList({
     </ul>
   );
 }
-
-function anchorOf(repository: string, { path }: FileDiff): string {
-  return `file-${repository}/${path}`;
-}
-
-const STATUS: Readonly<Record<FileDiff["status"], string>> = {
-  added: "new",
-  deleted: "deleted",
-  modified: "",
-  renamed: "renamed",
-};
-
-/** The changed lines of a file, or how large a binary file is now. */
-function Size({ file }: { readonly file: FileDiff }) {
-  const sizes = useBinarySizes(file);
-  if (!file.isBinary) {
-    return <Counts {...countsOf(file.hunks)} />;
-  }
-  return <span className="counts muted">{sizes === undefined ? "binary" : bytes(sizes.after)}</span>;
-}
-
-function useBinarySizes(file: FileDiff): BinarySizes | undefined {
-  const [sizes, setSizes] = useState<BinarySizes>();
-  useEffect(() => {
-    let isCurrent = true;
-    void binarySizes(file.binary).then((found) => isCurrent && setSizes(found));
-    return () => {
-      isCurrent = false;
-    };
-  }, [file]);
-  return sizes;
-}
-
-function BinaryNote({ file }: { readonly file: FileDiff }) {
-  const sizes = useBinarySizes(file);
-  if (sizes === undefined) {
-    return "A binary file.";
-  }
-  const { after, before } = sizes;
-  const texts = {
-    added: `A binary file of ${bytes(after)}.`,
-    deleted: `A binary file of ${bytes(before)} was deleted.`,
-    modified: `A binary file of ${bytes(after)}. It was ${bytes(before)} before.`,
-    renamed: `A binary file of ${bytes(after)}. It was ${bytes(before)} before.`,
-  };
-  return texts[file.status];
-}
-
-const File = memo(function File({
-  file,
-  comments,
-  commit,
-  isViewed,
-  onView,
-  repository,
-  isSplit,
-  isOpenFirst,
-}: {
-  readonly file: FileDiff;
-  readonly comments: readonly ShownComment[];
-  readonly commit: ComponentProps<typeof CommentedDiff>["commit"];
-  readonly isViewed: boolean;
-  readonly onView: (file: FileDiff, is: boolean) => void;
-  readonly repository: string;
-  readonly isSplit: boolean;
-  readonly isOpenFirst: boolean;
-}) {
-  const [isOpen, setOpen] = useState(isOpenFirst && !isViewed);
-  const section = useRef<HTMLElement>(null);
-  const { hunks, isBinary, oldPath, path, status } = file;
-  const folder = path.slice(0, path.lastIndexOf("/") + 1);
-  return (
-    <section
-      ref={section}
-      className={isViewed ? "changed-file viewed" : "changed-file"}
-      id={anchorOf(repository, file)}
-      aria-label={path}
-      tabIndex={-1}
-    >
-      <div className="file-head">
-        <button
-          type="button"
-          className="btn ghost only-icon"
-          aria-expanded={isOpen}
-          aria-label={`${isOpen ? "Fold" : "Open"} ${path}`}
-          onClick={() => setOpen(!isOpen)}
-        >
-          <Icon name={isOpen ? "chevronDown" : "chevron"} />
-        </button>
-        <h2 className="mono">
-          <PathName path={path} faint={folder.length} />
-        </h2>
-        {STATUS[status] !== "" && (
-          <span className="chip">
-            {STATUS[status]}
-            {oldPath && (
-              <>
-                {" from "}
-                <PathName path={oldPath} />
-              </>
-            )}
-          </span>
-        )}
-        <Size file={file} />
-        <label className="check end">
-          <input
-            type="checkbox"
-            checked={isViewed}
-            onChange={({ target }) => {
-              onView(file, target.checked);
-              setOpen(!target.checked);
-            }}
-          />
-          Viewed
-        </label>
-      </div>
-      {isOpen &&
-        (isBinary || hunks.length === 0 ? (
-          <p className="diff-note">
-            {isBinary ? <BinaryNote file={file} /> : "Only the name or the mode has changed."}
-          </p>
-        ) : (
-          <CommentedDiff
-            file={file}
-            comments={comments}
-            repository={repository}
-            commit={commit}
-            isSplit={isSplit}
-            section={section}
-          />
-        ))}
-    </section>
-  );
-});
 
 function lengthOf({ hunks }: FileDiff): number {
   return hunks.reduce((sum, { lines }) => sum + lines.length, 0);

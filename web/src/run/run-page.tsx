@@ -216,7 +216,11 @@ function panel(
 ): ReactNode {
   switch (tab) {
     case "changes":
-      return error ? <Problem error={error} /> : <ChangesTab changes={changes} runId={context.runId} />;
+      return error ? (
+        <Problem error={error} />
+      ) : (
+        <ChangesTab changes={changes} run={run} turns={view.facts.turn} />
+      );
     case "files":
       return <FilesTab run={run} />;
     case "events":
