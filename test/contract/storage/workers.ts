@@ -125,6 +125,16 @@ export function describeWorkers(harness: () => StorageHarness): void {
       expect((await live(worker)).map(({ starts }) => starts)).toEqual([undefined]);
     });
 
+    test("a worker of a newer version is listed with durations that this version does not know", async () => {
+      const worker = aWorker();
+      const session = { within: START_BOUNDS.map(() => 1), count: 1, sumSeconds: 1 };
+      const starts = { session, unknown: session };
+
+      await store().beat({ ...worker, starts });
+
+      expect(await live(worker)).toMatchObject([{ starts: { session } }]);
+    });
+
     test("a silent worker has no slots", async () => {
       const worker = aWorker({ host: randomUUID() });
       await store().beat(worker);
