@@ -268,7 +268,7 @@ export class TurnRunner {
   async #promptOf(start: TurnStart): Promise<{ text: string; extras: PromptExtras }> {
     const { inputFiles, deps } = this.#services;
     const run = this.#run;
-    const { workspace } = this.#deps.attemptContext;
+    const { plan, workspace } = this.#deps.attemptContext;
     const earlier = this.#knows ? undefined : await earlierTurns(deps, run, this.#taken);
     this.#knows = true;
     const missing = this.#missing;
@@ -282,7 +282,7 @@ export class TurnRunner {
       ...start,
       files,
       workspace,
-      ...defined({ earlier, missing }),
+      ...defined({ earlier, missing, sparse: plan.sparse }),
     });
     return { text, extras: { images, mode: promptModeOf(start.mode) } };
   }

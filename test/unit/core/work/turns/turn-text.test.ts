@@ -43,6 +43,16 @@ describe("the prompt of a turn", () => {
     );
   });
 
+  test("an agent that is new to the run learns which folders are checked out", () => {
+    const sparse = ["services/api", "libs"];
+    const later = { run: { ...run, turn: 2 }, followUps: [followUp("more")], again: false, sparse };
+
+    const first = turnText({ run, followUps: [], again: false, sparse });
+    expect(first).toMatch(/^\(.*services\/api, libs\..*git sparse-checkout add.*\)\n\nFix it$/);
+    expect(turnText({ ...later, earlier: "before" })).toContain("services/api, libs.");
+    expect(turnText(later)).toBe("more");
+  });
+
   test("the context of a request is sent once", () => {
     const later = { ...run, turn: 2, context: "around" };
 
