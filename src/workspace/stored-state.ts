@@ -30,9 +30,12 @@ export interface Changes {
   readonly fingerprint: string | undefined;
 }
 
-/** Whether packing all files takes long enough to be noticed. Without a record of them, that is unknown: false. */
-export async function isKnownLarge(runPath: string): Promise<boolean> {
-  const known = (await findStoredState(runPath)) ?? (await findManifest(runPath));
+/**
+ * Whether packing all files takes long enough to be noticed. `state`: the files as they were stored last. Without any record
+ * of them, that is unknown: false.
+ */
+export async function isKnownLarge(runPath: string, state: StoredState | undefined): Promise<boolean> {
+  const known = state ?? (await findManifest(runPath));
   return known !== undefined && bytesOf(known.entries) >= WORTH_BYTES;
 }
 

@@ -30,7 +30,13 @@ import { PreparedEnvironments, type PreparedLimits } from "./prepared-environmen
 import { relocate } from "./relocate.ts";
 import { RunDirectory } from "./run-directory.ts";
 import { Steps } from "./steps.ts";
-import { type Changes, findChanges, findStoredState, isKnownLarge } from "./stored-state.ts";
+import {
+  type Changes,
+  findChanges,
+  findStoredState,
+  isKnownLarge,
+  type StoredState,
+} from "./stored-state.ts";
 import { TooLargeFiles } from "./too-large-files.ts";
 import type { WorkspaceDeps } from "./workspace-deps.ts";
 import { readRecord, writeRecord } from "./workspace-record.ts";
@@ -240,7 +246,9 @@ async function storeWithinTurn(
   before: Omit<StoredWithinTurn, "leftOut"> | undefined,
   signal: AbortSignal,
 ): Promise<StoredWithinTurn | undefined> {
-  const changes = await findChangesSince(deps, runId, before, signal);
+  const { path } = new RunDirectory(deps.dataDir, runId);
+  const state = before === undefined ? undefined : await findStoredState(path);
+  const changes = await findChangesSince(before, { path, state, signal });
   const isSame = changes?.fingerprint !== undefined && changes.fingerprint === before?.fingerprint;
   return isSame ? undefined : storeChanges(deps, runId, before, { changes, signal });
 }
@@ -253,22 +261,20 @@ async function storeTurn(
   signal: AbortSignal,
 ): Promise<StoredTurn> {
   const { path } = new RunDirectory(deps.dataDir, runId);
-  if (!(await isKnownLarge(path))) {
+  const state = await findStoredState(path);
+  if (!(await isKnownLarge(path, state))) {
     return { ...(await storeCheckpoint(deps, runId, { signal })), isQuick: false };
   }
-  const changes = await findChangesSince(deps, runId, before, signal);
+  const changes = await findChangesSince(before, { path, state, signal });
   return { ...(await storeChanges(deps, runId, before, { changes, signal })), isQuick: true };
 }
 
 /** Undefined: it is unknown what changed. */
 async function findChangesSince(
-  { dataDir }: WorkspaceDeps,
-  runId: RunId,
   before: StoredFiles | undefined,
-  signal: AbortSignal,
+  run: { readonly path: string; readonly state: StoredState | undefined; readonly signal: AbortSignal },
 ): Promise<Changes | undefined> {
-  const { path } = new RunDirectory(dataDir, runId);
-  const state = before === undefined ? undefined : await findStoredState(path);
+  const { path, signal, state } = run;
   return state === undefined || state.checkpoint !== before?.checkpoint
     ? undefined
     : findChanges(path, state, signal);
