@@ -82,6 +82,11 @@ export function hasShareToken(request: FastifyRequest): boolean {
   return tokenIn(request) !== undefined;
 }
 
+/** A route with an id in its address. */
+export interface ById {
+  Params: { readonly id: string };
+}
+
 /**
  * Exchanges the token in the address of a session for a cookie and redirects. The token is then not in an address
  * that is bookmarked, shown on a screen or passed on.
@@ -89,7 +94,7 @@ export function hasShareToken(request: FastifyRequest): boolean {
 export function takeShareToken(
   { storage }: { readonly storage: Storage },
   guests: Guests,
-): (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => Promise<unknown> {
+): (request: FastifyRequest<ById>, reply: FastifyReply) => Promise<unknown> {
   return async (request, reply) => {
     const token = tokenIn(request);
     const opened = token === undefined ? undefined : await guests.findByToken(token);

@@ -7,7 +7,7 @@ import { guestOf } from "../../core/model/people/share-link.ts";
 import type { Run } from "../../core/model/runs/run.ts";
 import type { ApiDeps } from "../api-deps.ts";
 import { type AuthDeps, findByCookie } from "../auth/authentication.ts";
-import { hasShareToken, takeShareToken } from "../auth/guests.ts";
+import { type ById, hasShareToken, takeShareToken } from "../auth/guests.ts";
 import { requireRunId } from "../schemas/ids.ts";
 import { type AppPage, addApp, type VisitorKind } from "./app-page.ts";
 import { problemOfApp, readApp } from "./built-app.ts";
@@ -22,9 +22,6 @@ interface Visitor {
 }
 
 type FindRun = (id: string, viewer: Viewer) => Promise<Run>;
-interface ById {
-  Params: { readonly id: string };
-}
 type ShowRun = (
   visitor: Visitor,
   request: FastifyRequest<ById>,
