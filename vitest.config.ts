@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { FlakyReporter } from "./test/support/flaky-reporter.ts";
 
 /** Tests of whole processes, sandboxes and packages, which take minutes. `npm run test:slow` runs them. */
 const SLOW = [
@@ -51,9 +52,11 @@ export default defineConfig({
           globalSetup: GLOBAL_SETUP,
         },
       },
-      { extends: true, test: { name: "slow", include: SLOW, globalSetup: GLOBAL_SETUP } },
+      // One more try, because two thousand tests of many processes stand between a change and its merge.
+      { extends: true, test: { name: "slow", include: SLOW, globalSetup: GLOBAL_SETUP, retry: 1 } },
     ],
     pool: "forks",
+    reporters: ["default", new FlakyReporter()],
     testTimeout: 90_000,
     hookTimeout: 120_000,
     // A busy machine takes longer than the default second.

@@ -17,10 +17,15 @@ async function listWaiting({ dataDir }: Worker): Promise<readonly string[]> {
   return pids.filter((_, index) => mounts[index]?.includes(`${join(dataDir, "warm")}/`));
 }
 
-const waitUntil = (worker: Worker, isThere: boolean) =>
-  waitFor(async () => (await listWaiting(worker)).length > 0 === isThere, {
-    what: `${isThere ? "an" : "no"} agent to wait`,
-  });
+const noneIsLeft = (worker: Worker) =>
+  waitFor(async () => (await listWaiting(worker)).length === 0, { what: "no agent to wait" });
+
+/** Its process alone is not enough, because a run takes an agent only once it is initialized. */
+async function nthIsReady(count: number, worker: Worker): Promise<void> {
+  const ready = () => worker.output().split("agent.warm.ready").length - 1;
+  await waitFor(() => ready() === count, { what: `agent ${count} to wait` });
+  expect(await listWaiting(worker)).not.toEqual([]);
+}
 
 async function startedBy(worker: Worker, runId: string): Promise<unknown> {
   await worker.api.waitForState(runId, "SUCCEEDED");
@@ -32,7 +37,7 @@ test.skipIf(skipped !== undefined)(
   () =>
     withFaultHarness(async (harness) => {
       const worker = await harness.start(WARM);
-      await waitUntil(worker, true);
+      await nthIsReady(1, worker);
 
       const first = await harness.createRun(worker, "write made.txt words");
       expect(await startedBy(worker, first)).toMatchObject({ warm: true });
@@ -41,19 +46,19 @@ test.skipIf(skipped !== undefined)(
         what: "the follow-up to find the file",
       });
       await worker.api.call("PUT", "/agent/secrets/NPM_TOKEN", { value: "a-token-of-the-team" });
-      await waitUntil(worker, true);
+      await nthIsReady(2, worker);
       const second = await harness.createRun(worker, "say hello");
       expect(await startedBy(worker, second)).not.toHaveProperty("warm");
       await harness.check();
 
-      await waitUntil(worker, true);
+      expect(await listWaiting(worker)).not.toEqual([]);
       await worker.end("SIGKILL");
-      await waitUntil(worker, false);
+      await noneIsLeft(worker);
       const next = await harness.start(WARM, worker.dataDir);
-      await waitUntil(next, true);
+      await nthIsReady(1, next);
       expect(await readdir(join(next.dataDir, "warm"))).toHaveLength(1);
       await next.end("SIGTERM");
-      await waitUntil(next, false);
+      await noneIsLeft(next);
       expect(await readdir(join(next.dataDir, "warm"))).toEqual([]);
     }),
 );

@@ -61,6 +61,10 @@ describe.skipIf(skipped !== undefined)(
       return names.split("\n").includes(`${name}:latest`);
     }
 
+    /** A caller that gives up does not wait for the program, which ends a moment later. */
+    const noPulls = () =>
+      waitFor(async () => (await pullsOf(registry.host)) === 0, { what: "the pulls to end" });
+
     test("an image of a listed registry is pulled once for all commands that wait for it", async () => {
       const name = registry.add("team/zeros", await layerOfZeros(MEBIBYTE));
       const pulls = [1, 2, 3].map(() => harness.sandbox.images?.pull(name, new AbortController().signal));
@@ -139,7 +143,7 @@ describe.skipIf(skipped !== undefined)(
       await Promise.all(commands.map((command) => command.kill()));
 
       expect(running).toBeLessThanOrEqual(3);
-      expect(await pullsOf(registry.host)).toBe(0);
+      await noPulls();
       await waitFor(async () => (await registry.openConnections()) === 0, { what: "the daemon to hang up" });
     });
 
@@ -157,7 +161,7 @@ describe.skipIf(skipped !== undefined)(
       await pulls[1];
 
       expect(afterOne).toBe(1);
-      await waitFor(async () => (await pullsOf(registry.host)) === 0, { what: "the pull to end" });
+      await noPulls();
     });
 
     test("a registry that never answers is given up after the time of a pull", async () => {
@@ -171,7 +175,7 @@ describe.skipIf(skipped !== undefined)(
         isImageProblem: true,
         reason: expect.stringContaining("ERRAND_IMAGE_PULL_MINUTES"),
       });
-      expect(await pullsOf(registry.host)).toBe(0);
+      await noPulls();
     });
 
     test("a pull ends when a few kilobytes of an image have taken more space than an image may", async () => {
@@ -187,7 +191,8 @@ describe.skipIf(skipped !== undefined)(
         isImageProblem: true,
         reason: expect.stringMatching(/GiB.*ERRAND_IMAGE_GIB/),
       });
-      expect([await isPresent(name), await pullsOf(registry.host)]).toEqual([false, 0]);
+      expect(await isPresent(name)).toBe(false);
+      await noPulls();
     });
 
     test("an image that is only a little too large is removed after its pull", async () => {

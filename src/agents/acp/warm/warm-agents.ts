@@ -100,6 +100,9 @@ export class WarmAgents {
     const warm = await this.#deps.start(signal);
     this.#waiting = warm;
     this.#waitsSinceMs = clock.elapsedMs();
+    if (warm !== undefined) {
+      this.#deps.log.info("agent.warm.ready");
+    }
     void warm?.ended.then(() => this.#onEnd(warm));
   }
 
