@@ -1,8 +1,8 @@
-import { useNavigate } from "@tanstack/react-router";
+import type { RunItem } from "@errand/client";
 import { useState } from "react";
 import { Dialog, Modal, ModalOverlay } from "react-aria-components";
-import { useRights } from "../server/rights.ts";
-import { CONFIGURE, isOffered, OPERATE, type Place } from "./places.ts";
+import { ShareDialog } from "../run/share-dialog.tsx";
+import { CommandList } from "./command-list.tsx";
 
 const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["Ctrl K", "Commands"],
@@ -13,7 +13,7 @@ const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["J, K", "Next and previous entry"],
   ["Enter", "Open"],
   ["X", "In the list: select a run, with Shift all up to it"],
-  ["A, E", "In the list: answer the run, stop the run or the selected ones"],
+  ["A, E", "Answer the run, stop it. In the list: the run with the focus, or the selected ones"],
   ["Y, N", "Answer the question in view"],
   ["Q, F", "Next question, next failure"],
   ["O", "Open or close an entry"],
@@ -29,19 +29,25 @@ const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
 
 export type DialogName = "commands" | "keys";
 
-/** The dialog with the commands, or with the list of keys. */
+/** The dialog with the commands, or with the list of keys. `runId`: the run that the commands are about. */
 export function CommandDialog({
   shown,
+  runId,
   onClose,
 }: {
   readonly shown: DialogName;
+  readonly runId: string | undefined;
   readonly onClose: () => void;
 }) {
+  const [shared, setShared] = useState<RunItem>();
+  if (shared !== undefined) {
+    return <ShareDialog runId={shared.run_id} title={shared.title} onClose={onClose} />;
+  }
   return (
-    <ModalOverlay className="overlay" isDismissable isOpen onOpenChange={(open) => open || onClose()}>
+    <ModalOverlay className="overlay top" isDismissable isOpen onOpenChange={(open) => open || onClose()}>
       <Modal>
         <Dialog className="dialog" aria-label={shown === "keys" ? "Keys" : "Commands"}>
-          {shown === "keys" ? <Keys /> : <CommandList onDone={onClose} />}
+          {shown === "keys" ? <Keys /> : <CommandList runId={runId} onDone={onClose} onShare={setShared} />}
         </Dialog>
       </Modal>
     </ModalOverlay>
@@ -63,80 +69,6 @@ function Keys() {
         ))}
       </dl>
       <p className="hint">Single keys can be switched off in your account.</p>
-    </>
-  );
-}
-
-function CommandList({ onDone }: { readonly onDone: () => void }) {
-  const navigate = useNavigate();
-  const [text, setText] = useState("");
-  const [chosen, setChosen] = useState(0);
-  const has = useRights();
-  const places: readonly Omit<Place, "icon">[] = [
-    { name: "New run", path: "/new" },
-    { name: "All runs", path: "/" },
-    ...CONFIGURE,
-    ...OPERATE,
-    { name: "Set up", path: "/setup", needs: "operator" },
-    { name: "Your account", path: "/account" },
-  ];
-  const commands = places.filter(
-    (place) => isOffered(place, has) && place.name.toLowerCase().includes(text.toLowerCase()),
-  );
-  const index = Math.min(chosen, commands.length - 1);
-  const run = (path: string | undefined) => {
-    if (path !== undefined) {
-      onDone();
-      void navigate({ to: path });
-    }
-  };
-  return (
-    <>
-      <input
-        // biome-ignore lint/a11y/noAutofocus: The user has just opened this dialog in order to type.
-        autoFocus
-        className="input"
-        type="text"
-        role="combobox"
-        aria-expanded="true"
-        aria-controls="commands"
-        aria-activedescendant={index < 0 ? undefined : `command-${index}`}
-        aria-label="Command"
-        placeholder="Go to …"
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          setChosen(0);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-            event.preventDefault();
-            setChosen(
-              Math.max(0, Math.min(commands.length - 1, index + (event.key === "ArrowDown" ? 1 : -1))),
-            );
-          } else if (event.key === "Enter") {
-            run(commands[index]?.path);
-          }
-        }}
-      />
-      <div id="commands" role="listbox" aria-label="Commands">
-        {commands.map(({ name, path }, place) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: The text field above handles the keys.
-          // biome-ignore lint/a11y/useFocusableInteractive: The focus stays in the text field.
-          <div
-            key={path}
-            id={`command-${place}`}
-            role="option"
-            aria-selected={place === index}
-            className="option"
-            {...(place === index ? { "data-focused": true } : {})}
-            onClick={() => run(path)}
-          >
-            {name}
-          </div>
-        ))}
-        {commands.length === 0 && <p className="hint">No command has this name.</p>}
-      </div>
     </>
   );
 }

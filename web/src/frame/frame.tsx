@@ -9,7 +9,7 @@ import { Toasts } from "../parts/toasts.tsx";
 import { type RunsView, VIEWS } from "../runs/runs-search.ts";
 import { useViewCounts } from "../runs/view-counts.ts";
 import { ViewLink } from "../runs/view-link.tsx";
-import { VISITOR } from "../server/page.ts";
+import { runInAddress, VISITOR } from "../server/page.ts";
 import { deadNoticesQuery, runQuery, whoamiQuery } from "../server/queries.ts";
 import { useMay, useRights } from "../server/rights.ts";
 import type { DialogName } from "./commands.tsx";
@@ -55,7 +55,7 @@ function MembersFrame() {
       </a>
       <header className={isOpen ? "rail open" : "rail"} ref={drawer}>
         <div className="rail-in">
-          <Rail runId={runIdOf(path)} onClose={close} onCommands={() => setDialog("commands")} />
+          <Rail runId={runInAddress(path)} onClose={close} onCommands={() => setDialog("commands")} />
         </div>
       </header>
       {isOpen && <button type="button" className="veil" aria-label="Close the menu" onClick={close} />}
@@ -70,7 +70,7 @@ function MembersFrame() {
           >
             <Icon name="menu" />
           </button>
-          <BarTitle runId={runIdOf(path)} />
+          <BarTitle runId={runInAddress(path)} />
           <Link className="btn ghost only-icon" to="/new" aria-label="New run">
             <Icon name="plus" />
           </Link>
@@ -84,10 +84,6 @@ function MembersFrame() {
       </Toasts>
     </div>
   );
-}
-
-function runIdOf(path: string): string | undefined {
-  return /^\/runs\/([^/]+)$/.exec(path)?.[1];
 }
 
 /** On small screens the rail is a drawer. While it is open it has the focus, and Escape or another page closes it. */

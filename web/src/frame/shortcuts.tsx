@@ -1,6 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef } from "react";
 import { load } from "../server/load.ts";
+import { runInAddress } from "../server/page.ts";
 import type { DialogName } from "./commands.tsx";
 import { areKeysOff, isTyping } from "./single-keys.ts";
 
@@ -25,6 +26,8 @@ export function Shortcuts({
 }) {
   const navigate = useNavigate();
   const lastG = useRef(0);
+  // Read before the dialog takes the focus.
+  const runId = useMemo(() => (shown === undefined ? undefined : runInFocus()), [shown]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
@@ -58,8 +61,17 @@ export function Shortcuts({
   return (
     shown && (
       <Suspense>
-        <CommandDialog shown={shown} onClose={() => onShow(undefined)} />
+        <CommandDialog shown={shown} runId={runId} onClose={() => onShow(undefined)} />
       </Suspense>
     )
   );
+}
+
+/** The run of the page, or the one in the list that has the focus or is the only selected one. */
+function runInFocus(): string | undefined {
+  const selected = document.querySelectorAll<HTMLElement>("[data-run][data-selected=true]");
+  const row =
+    document.activeElement?.closest<HTMLElement>("[data-run]") ??
+    (selected.length === 1 ? selected[0] : undefined);
+  return row?.dataset.run ?? runInAddress(window.location.pathname);
 }

@@ -1,6 +1,6 @@
 import type { RunFollowupRequest, RunItem } from "@errand/client";
 import { useMutation } from "@tanstack/react-query";
-import { type KeyboardEvent, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { sourceOf } from "../parts/source.ts";
@@ -17,6 +17,22 @@ const DELIVERIES: readonly (readonly [Delivery, name: string, effect: string])[]
   ["interrupt", "Interrupt", "Interrupt: the turn is stopped, and the agent reads it at once"],
 ];
 
+let isAwaited = false;
+
+/** Moves the focus to the composer, or to the next one that is shown. */
+export function writeNext(): void {
+  isAwaited = true;
+  takeFocus();
+}
+
+function takeFocus(): void {
+  const field = document.querySelector<HTMLTextAreaElement>(".composer textarea");
+  if (isAwaited && field !== null) {
+    isAwaited = false;
+    field.focus();
+  }
+}
+
 /** A message to the agent. The text is kept in this browser until the server has received it. */
 export function Composer({ run }: { readonly run: RunItem }) {
   const { hasEnded, isGuest, log, runId } = useRun();
@@ -25,6 +41,7 @@ export function Composer({ run }: { readonly run: RunItem }) {
   const [delivery, setDelivery] = useState<Delivery>("queue");
   const [isPrivate, setPrivate] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(takeFocus, []);
   const write = (written: string) => {
     setText(written);
     if (written === "") {

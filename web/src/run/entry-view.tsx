@@ -1,12 +1,9 @@
 import { withHiddenShown } from "@errand/client";
-import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { AgentAvatar } from "../parts/avatar.tsx";
 import { copy } from "../parts/copy.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { STATES } from "../parts/state.tsx";
-import { sayProblem } from "../parts/toasts.tsx";
-import { client } from "../server/client.ts";
 import { Markdown } from "./content.tsx";
 import type { Entry, LineEntry, PlanEntry, ProblemEntry, SpeechEntry } from "./conversation/entries.ts";
 import { Approval } from "./decisions.tsx";
@@ -14,6 +11,7 @@ import { personName } from "./names.ts";
 import { Permalink } from "./permalink.tsx";
 import { FollowUp, Prompt } from "./person-messages.tsx";
 import { Question } from "./question.tsx";
+import { useRetry } from "./run-actions.ts";
 import { useRun } from "./run-context.tsx";
 
 export function EntryView({
@@ -122,7 +120,7 @@ function TurnLine({ entry }: { readonly entry: LineEntry }) {
 function ProblemView({ entry }: { readonly entry: ProblemEntry }) {
   const { run, runId, hasEnded, isGuest } = useRun();
   const word = entry.state === undefined ? undefined : STATES[entry.state].word;
-  const retry = useRetry();
+  const retry = useRetry(runId);
   const isLast = hasEnded && entry.state !== undefined;
   return (
     <section className={`note inset ${entry.severity === "error" ? "fail" : "needs"}`} id={entry.key}>
@@ -166,14 +164,4 @@ function ProblemView({ entry }: { readonly entry: ProblemEntry }) {
       </div>
     </section>
   );
-}
-
-/** Starts the same run again and opens it. */
-export function useRetry() {
-  const { runId } = useRun();
-  return useMutation({
-    mutationFn: () => client.runs.retry(runId),
-    onSuccess: ({ run_id: id }) => window.location.assign(`/runs/${id}`),
-    onError: sayProblem,
-  });
 }

@@ -1,19 +1,19 @@
 import { type RunItem, type RunState, withHiddenShown } from "@errand/client";
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
-import { copy } from "../parts/copy.ts";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { count, money } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Checks, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/pull-request.tsx";
 import { sourceOf } from "../parts/source.ts";
 import { hasEnded, State } from "../parts/state.tsx";
 import { Elapsed } from "../parts/time.tsx";
-import { say, sayProblem } from "../parts/toasts.tsx";
-import { client } from "../server/client.ts";
-import { environmentsQuery, queries } from "../server/queries.ts";
-import { useRetry } from "./entry-view.tsx";
+import { VISITOR } from "../server/page.ts";
+import { environmentsQuery } from "../server/queries.ts";
+import { writeNext } from "./composer.tsx";
 import { numberOf, personName, safeUrl, whyOf } from "./names.ts";
+import { type ActionId, type RunAction, useRunActions } from "./run-actions.ts";
 import { useRun } from "./run-context.tsx";
 
 export const TABS = ["conversation", "changes", "files", "events", "details"] as const;
@@ -129,6 +129,7 @@ export function RunHead({
             {status && <Checks status={status} />}
           </Fact>
         )}
+        {state === "CANCELLED" && VISITOR !== "viewer" && <Stopped />}
         {!isGuest && run.waiting_for && SHOWN_WAITS.has(run.waiting_for.reason) && !hasEnded(state) && (
           <span className="run-waits" dir="auto">
             {run.waiting_for.message}
@@ -153,6 +154,27 @@ export function RunHead({
       </nav>
       {children}
     </header>
+  );
+}
+
+/** A stopped run continues with the next message. */
+function Stopped() {
+  const navigate = useNavigate();
+  const search = (before: object) => ({ ...before, tab: undefined }) as never;
+  return (
+    <span className="fact">
+      Stopped.
+      <button
+        type="button"
+        className="btn ghost"
+        onClick={() => {
+          writeNext();
+          void navigate({ to: ".", search });
+        }}
+      >
+        Continue
+      </button>
+    </span>
   );
 }
 
@@ -211,75 +233,36 @@ function Actions({
   readonly state: RunState;
   readonly onCopy: () => void;
 }) {
-  const { isGuest, runId } = useRun();
+  const { runId } = useRun();
   const [isSharing, setSharing] = useState(false);
   const [wantsMenu, setWantsMenu] = useState(false);
-  const retry = useRetry();
+  const actions = useRunActions(run, state, () => setSharing(true));
+  useActionKeys(actions);
   const isRetryShown = useAfterPause(hasEnded(state));
-  const stop = useMutation({
-    mutationFn: () => client.runs.cancel(runId),
-    onSuccess: () => say("The run is stopped."),
-    onError: sayProblem,
-    onSettled: () => queries.invalidateQueries({ queryKey: ["run", runId] }),
-  });
-  const pause = useMutation({
-    mutationFn: () => client.runs.interrupt(runId),
-    onSuccess: () => say("The turn ends. Write what to do next."),
-    onError: sayProblem,
-    onSettled: () => queries.invalidateQueries({ queryKey: ["run", runId] }),
-  });
-  const mayPause = state === "INPROGRESS" || (state === "BLOCKED" && run.permission !== undefined);
-  const choose = (key: string | number) => {
-    switch (key) {
-      case "markdown":
-        onCopy();
-        break;
-      case "link":
-        void copy(window.location.href, "Link");
-        break;
-      case "again":
-        window.location.assign(`/new?from=${runId}`);
-        break;
-      case "retry":
-        retry.mutate();
-        break;
-      case "share":
-        setSharing(true);
-        break;
-      default:
-        window.location.assign(`/api/v1/agent/runs/${runId}/transcript`);
-    }
+  const button = (id: ActionId, className = "btn") => {
+    const action = actions.find((each) => each.id === id);
+    return (
+      action && (
+        <button
+          type="button"
+          className={className}
+          disabled={action.isPending || (id === "retry" && !isRetryShown)}
+          onClick={action.perform}
+        >
+          {id !== "pause" && <Icon name={action.icon} />} {action.isPending ? action.busy : action.name}
+        </button>
+      )
+    );
   };
   return (
     <>
-      {!isGuest && mayPause && (
-        <button type="button" className="btn" disabled={pause.isPending} onClick={() => pause.mutate()}>
-          {pause.isPending ? "Pausing…" : "Pause"}
-        </button>
-      )}
-      {!isGuest && !hasEnded(state) && (
-        <button type="button" className="btn danger" disabled={stop.isPending} onClick={() => stop.mutate()}>
-          <Icon name="stateStopped" /> {stop.isPending ? "Stopping…" : "Stop"}
-        </button>
-      )}
-      {!isGuest && hasEnded(state) && (
-        <button
-          type="button"
-          className="btn"
-          disabled={retry.isPending || !isRetryShown}
-          onClick={() => retry.mutate()}
-        >
-          <Icon name="retry" /> {retry.isPending ? "Starting…" : "Retry"}
-        </button>
-      )}
-      {!isGuest && (
-        <button type="button" className="btn desk-only" onClick={() => setSharing(true)}>
-          <Icon name="share" /> Share
-        </button>
-      )}
+      {button("pause")}
+      {button("stop", "btn danger")}
+      {button("retry")}
+      {button("share", "btn desk-only")}
       {wantsMenu ? (
         <Suspense fallback={<MoreButton />}>
-          <RunMenu isGuest={isGuest} onAction={choose} />
+          <RunMenu actions={actions} onCopy={onCopy} />
         </Suspense>
       ) : (
         <MoreButton onClick={() => setWantsMenu(true)} />
@@ -291,6 +274,25 @@ function Actions({
       )}
     </>
   );
+}
+
+/** The actions that have a key. A key that is held down acts once. */
+function useActionKeys(actions: readonly RunAction[]): void {
+  const current = useRef(actions);
+  current.current = actions;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.repeat || isTyping(event) || areKeysOff()) {
+        return;
+      }
+      const action = current.current.find(({ key }) => key === event.key.toLowerCase());
+      if (action?.isPending === false) {
+        action.perform();
+      }
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
 }
 
 const PAUSE_MS = 1_000;

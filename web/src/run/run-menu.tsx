@@ -1,13 +1,17 @@
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { Icon } from "../parts/icon.tsx";
+import type { ActionId, RunAction } from "./run-actions.ts";
+
+/** The actions that have no button of their own, at least not on a phone. */
+const LISTED: ReadonlySet<ActionId> = new Set(["link", "share", "again", "transcript"]);
 
 /** The further actions of a run. It is open from the start, because its button was pressed before it was loaded. */
 export function RunMenu({
-  isGuest,
-  onAction,
+  actions,
+  onCopy,
 }: {
-  readonly isGuest: boolean;
-  readonly onAction: (key: string | number) => void;
+  readonly actions: readonly RunAction[];
+  readonly onCopy: () => void;
 }) {
   return (
     <MenuTrigger defaultOpen>
@@ -15,26 +19,17 @@ export function RunMenu({
         <Icon name="more" />
       </Button>
       <Popover className="popover" placement="bottom end">
-        <Menu onAction={onAction} aria-label="More actions">
-          <MenuItem className="option" id="markdown">
+        <Menu aria-label="More actions">
+          <MenuItem className="option" onAction={onCopy}>
             <Icon name="copy" /> Copy as Markdown
           </MenuItem>
-          <MenuItem className="option" id="link">
-            <Icon name="link" /> Copy the link
-          </MenuItem>
-          {!isGuest && (
-            <>
-              <MenuItem className="option" id="share">
-                <Icon name="share" /> Share
+          {actions
+            .filter(({ id }) => LISTED.has(id))
+            .map(({ id, icon, name, perform }) => (
+              <MenuItem className="option" key={id} onAction={perform}>
+                <Icon name={icon} /> {name}
               </MenuItem>
-              <MenuItem className="option" id="again">
-                <Icon name="edit" /> Run again with changes
-              </MenuItem>
-              <MenuItem className="option" id="transcript">
-                <Icon name="file" /> Download the event log
-              </MenuItem>
-            </>
-          )}
+            ))}
         </Menu>
       </Popover>
     </MenuTrigger>

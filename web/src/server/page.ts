@@ -11,3 +11,8 @@ export const VISITOR = (meta("visitor") || "member") as "member" | "viewer" | "e
 
 /** The run of the address that was opened, if any. An address of a session does not contain it. */
 export const OPENED_RUN = meta("run") || undefined;
+
+/** The run that an address of the app shows. */
+export function runInAddress(path: string): string | undefined {
+  return path.startsWith("/sessions/") ? OPENED_RUN : /^\/runs\/([^/]+)$/.exec(path)?.[1];
+}

@@ -1,5 +1,6 @@
 import type { Whoami } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
+import { VISITOR } from "./page.ts";
 import { whoamiQuery } from "./queries.ts";
 
 /** The scopes that a change needs. */
@@ -10,7 +11,8 @@ export type Right = WriteScope | "settings:read" | "operator";
 
 /** Which rights the user has. Undefined until the server has said who the user is. */
 export function useRights(): ((right: Right) => boolean) | undefined {
-  const { data } = useQuery(whoamiQuery);
+  // A guest is not a user.
+  const { data } = useQuery({ ...whoamiQuery, enabled: VISITOR === "member" });
   return data && ((right) => hasRight(data, right));
 }
 
