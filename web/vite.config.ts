@@ -33,7 +33,11 @@ export default defineConfig({
     { name: "version", transformIndexHtml: (html) => html.replace("%VERSION%", version) },
     { name: "compressed", writeBundle: ({ dir = "" }) => compressFiles(join(dir, "app")) },
   ],
-  resolve: { conditions: ["@errand/source", "module", "browser", "development|production"] },
+  resolve: {
+    conditions: ["@errand/source", "module", "browser", "development|production"],
+    // markdown-it needs one function of it.
+    alias: { entities: new URL("src/run/text/entities.ts", import.meta.url).pathname },
+  },
   build: {
     target: "es2023",
     assetsDir: "app",

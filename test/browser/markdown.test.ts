@@ -20,7 +20,7 @@ const TABLES = ALIGNMENTS.flatMap((one) =>
 
 const GFM = [
   "# One\n## Two\n### Three\n#### Four\n##### Five\n###### Six\n\nSetext\n======\n\nLower\n------",
-  "A *b* **c** ***d*** _e_ __f__ ~~g~~ ~h~ `i` ``j ` k``  \nhard break\\\nanother &amp; &copy; &#35; \\* escaped",
+  "A *b* **c** ***d*** _e_ __f__ ~~g~~ ~h~ `i` ``j ` k``  \nhard break\\\nanother &amp; &copy; &#35; \\* escaped &CounterClockwiseContourIntegral; &noSuchName; &lt;b&gt;",
   "- a\n  - b\n    - c\n\n* d\n+ e\n\n1. one\n2. two\n   1. inner\n\n7) seven",
   "- [ ] open task\n- [x] done task\n- [X] also done\n  - [ ] inner task\n\n1. [x] numbered task\n\n- [ ]not a task\n- [x](https://localhost/) is a link",
   "> quote\n> > inner\n>\n> - list\n\n> [!NOTE]\n> An alert",
@@ -55,6 +55,12 @@ describe.skipIf(skipped !== undefined)("Markdown in a browser", () => {
     await page.locator(".md table").first().waitFor();
   });
   afterAll(() => harness.close());
+
+  test("characters are known by their names, and become no elements", async () => {
+    const text = await page.locator(".md p", { hasText: "another" }).first().textContent();
+
+    expect(text).toContain("another & © # * escaped ∳ &noSuchName; <b>");
+  });
 
   test("nothing in it violates the content policy", async () => {
     expect(await page.locator(".md table").count()).toBe(TABLES.length + 2);

@@ -58,7 +58,7 @@ export function pageRoutes(deps: ApiDeps, auth: AuthDeps): (app: FastifyInstance
     if (problem !== undefined) {
       deps.log.warn(problem, html === undefined ? "pages.not_built" : "pages.other_version");
     }
-    const app = html === undefined ? appNotBuilt(message) : await addApp(server, html);
+    const app = html === undefined ? appNotBuilt(message) : await addApp(server, html, deps.limits);
     await server.register(async (pages) => {
       pages.addHook("onRequest", async (_request, reply) => {
         reply.headers(HTML);

@@ -1,5 +1,6 @@
 import type { AmbientAgentConfig, RunAgentRequest, RunItem } from "@errand/client";
 import { issuesOf, problemAtOf } from "../edit/issues.ts";
+import { type Attachment, membersOf } from "../parts/attachments.ts";
 
 /** What the user has chosen. Texts are as typed; an empty one means the default of the team. */
 export interface Draft {
@@ -17,14 +18,6 @@ export interface Draft {
   readonly maxCost: string;
   readonly maxMinutes: string;
   readonly maxTurns: string;
-}
-
-export interface Attachment {
-  readonly name: string;
-  readonly type: string;
-  readonly size: number;
-  /** Base64. */
-  readonly data: string;
 }
 
 /** What is wrong with a draft, by its member. The first one gets the focus. */
@@ -111,9 +104,7 @@ export function requestOf(draft: Draft, files: readonly Attachment[]): RunAgentR
     interactive: true,
     ...(draft.plansFirst ? { mode: "plan" as const } : {}),
     ...(Object.keys(config).length === 0 ? {} : { config }),
-    ...(files.length === 0
-      ? {}
-      : { attachments: files.map(({ name, type, data }) => ({ file_name: name, mime_type: type, data })) }),
+    ...membersOf(files),
   };
 }
 

@@ -2,28 +2,25 @@ import "./new-run.css";
 import type { RunItem } from "@errand/client";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
+import { useAttachments } from "../parts/attach.tsx";
+import type { Attachment } from "../parts/attachments.ts";
 import { Problem } from "../parts/problem.tsx";
 import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
 import { newRequestKey } from "../server/request-key.ts";
-import {
-  type Attachment,
-  type Draft,
-  type DraftProblems,
-  draftOf,
-  problemsOf,
-  refusalsOf,
-  requestOf,
-} from "./draft.ts";
+import { type Draft, type DraftProblems, draftOf, problemsOf, refusalsOf, requestOf } from "./draft.ts";
 import { PromptField } from "./prompt-field.tsx";
 import { RunChoices } from "./run-choices.tsx";
+
+/** What the server accepts in one request. */
+const FILES_MAX = 5;
 
 /**
  * The form that starts a run. `compact`: with the prompt only. `from`: an earlier run whose choices are filled in.
  */
 export function RunForm({ compact = false, from }: { readonly compact?: boolean; readonly from?: RunItem }) {
   const [draft, setDraft] = useState(() => draftOf(from));
-  const [files, setFiles] = useState<readonly Attachment[]>([]);
+  const attachments = useAttachments(FILES_MAX);
   const [problems, setProblems] = useState<DraftProblems>({});
   const form = useRef<HTMLFormElement>(null);
   const show = (wrong: DraftProblems) => {
@@ -37,7 +34,7 @@ export function RunForm({ compact = false, from }: { readonly compact?: boolean;
     const wrong = problemsOf(draft);
     show(wrong);
     if (Object.keys(wrong).length === 0) {
-      void send(draft, files);
+      void send(draft, attachments.files);
     }
   };
   return (
@@ -59,13 +56,13 @@ export function RunForm({ compact = false, from }: { readonly compact?: boolean;
       <PromptField
         prompt={draft.prompt}
         onPrompt={(prompt) => change({ prompt })}
-        files={files}
-        onFiles={setFiles}
+        attachments={attachments}
         problem={problems.prompt}
+        error={error}
         compact={compact}
       >
         {compact && (
-          <button type="submit" className="btn primary end" disabled={isSending}>
+          <button type="submit" className="btn primary end" disabled={isSending || attachments.isReading}>
             {isSending ? "Starting…" : "Start run"}
           </button>
         )}
@@ -74,7 +71,7 @@ export function RunForm({ compact = false, from }: { readonly compact?: boolean;
         <>
           <RunChoices draft={draft} problems={problems} onChange={change} />
           <div className="row">
-            <button type="submit" className="btn primary big" disabled={isSending}>
+            <button type="submit" className="btn primary big" disabled={isSending || attachments.isReading}>
               {isSending ? "Starting…" : "Start run"} <kbd className="desk-only">Ctrl ↵</kbd>
             </button>
             <Link className="btn ghost big" to="/">

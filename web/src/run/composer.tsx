@@ -1,6 +1,8 @@
 import type { RunFollowupRequest, RunItem } from "@errand/client";
 import { useMutation } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { AttachButton, AttachedFiles, useAttachments } from "../parts/attach.tsx";
+import { type Attachment, membersOf } from "../parts/attachments.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { sourceOf } from "../parts/source.ts";
@@ -8,6 +10,9 @@ import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
 import { newRequestKey } from "../server/request-key.ts";
 import { useRun } from "./run-context.tsx";
+
+/** What the server accepts with one message. */
+const FILES_MAX = 25;
 
 type Delivery = NonNullable<RunFollowupRequest["delivery"]>;
 
@@ -33,6 +38,11 @@ function takeFocus(): void {
   }
 }
 
+interface Message {
+  readonly body: RunFollowupRequest;
+  readonly files: readonly Attachment[];
+}
+
 /** A message to the agent. The text is kept in this browser until the server has received it. */
 export function Composer({ run }: { readonly run: RunItem }) {
   const { hasEnded, isGuest, log, runId } = useRun();
@@ -50,12 +60,16 @@ export function Composer({ run }: { readonly run: RunItem }) {
       localStorage.setItem(key, written);
     }
   };
+  const attachments = useAttachments(FILES_MAX, runId);
+  const { files } = attachments;
+  const isEmpty = text.trim() === "" && files.length === 0;
   const send = useMutation({
-    mutationFn: (body: RunFollowupRequest) =>
+    mutationFn: ({ body }: Message) =>
       client.runs.followUp(runId, body, { idempotencyKey: requestKey(`${key}.request`, body) }),
-    onSuccess: () => {
+    onSuccess: (_answer, { files: sent }) => {
       write("");
-      localStorage.removeItem(`${key}.request`);
+      attachments.remove(sent);
+      forgetRequest(`${key}.request`);
       log.followContinued();
       void queries.invalidateQueries({ queryKey: ["run", runId] });
     },
@@ -64,16 +78,17 @@ export function Composer({ run }: { readonly run: RunItem }) {
   // Before the run has begun, and after its end, there is no turn that a message could steer or interrupt.
   const canChoose = run.state === "INPROGRESS" || (run.state === "BLOCKED" && run.permission !== undefined);
   const submit = () => {
-    const message = text.trim();
-    if (message === "" || send.isPending) {
+    if (isEmpty || attachments.isReading || send.isPending) {
       return;
     }
     // The default is left out, so that a repeat is the same request if the run has gone on meanwhile.
-    send.mutate({
-      message,
+    const body: RunFollowupRequest = {
+      message: text.trim(),
+      ...membersOf(files),
       ...(canChoose && !isGuest && delivery !== "queue" ? { delivery } : {}),
       ...(hasThread && isPrivate ? { visibility: "private" } : {}),
-    });
+    };
+    send.mutate({ body, files });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
@@ -83,11 +98,13 @@ export function Composer({ run }: { readonly run: RunItem }) {
       field.current?.blur();
     }
   };
+  const { onPaste, ...targets } = attachments.targets;
   return (
     <div className="composer">
       {send.error && <Problem error={send.error} />}
       <form
         className="box"
+        {...targets}
         onSubmit={(event) => {
           event.preventDefault();
           submit();
@@ -102,8 +119,11 @@ export function Composer({ run }: { readonly run: RunItem }) {
           placeholder={placeholder(run, hasEnded)}
           onChange={({ target }) => write(target.value)}
           onKeyDown={onKeyDown}
+          onPaste={onPaste}
         />
+        <AttachedFiles attachments={attachments} error={send.error} />
         <div className="bar">
+          <AttachButton attachments={attachments} />
           {canChoose && !isGuest && (
             <div className="segments" role="radiogroup" aria-label="When the agent gets it">
               {DELIVERIES.map(([id, name]) => (
@@ -132,7 +152,11 @@ export function Composer({ run }: { readonly run: RunItem }) {
               <span className="phone-only">Thread</span>
             </button>
           )}
-          <button type="submit" className="btn primary end" disabled={send.isPending || text.trim() === ""}>
+          <button
+            type="submit"
+            className="btn primary end"
+            disabled={send.isPending || attachments.isReading || isEmpty}
+          >
             {send.isPending ? "Sending…" : hasEnded ? "Continue" : "Send"} <kbd>Ctrl ↵</kbd>
           </button>
         </div>
@@ -147,19 +171,33 @@ export function Composer({ run }: { readonly run: RunItem }) {
   );
 }
 
+/** The requests with files, which are too large for the storage of the browser. */
+const largeRequests = new Map<string, string>();
+
 /**
- * The key of this message, also after the page was loaded again. The server may have received a message although its
- * answer was lost, and then does not take it twice.
+ * The key of this message, also after the page was loaded again, if it has no files. The server may have received a
+ * message although its answer was lost, and then does not take it twice.
  */
 export function requestKey(name: string, body: RunFollowupRequest): string {
   const request = JSON.stringify(body);
-  const stored = localStorage.getItem(name) ?? "";
+  const stored = largeRequests.get(name) ?? localStorage.getItem(name) ?? "";
   if (stored.endsWith(request)) {
     return stored.slice(0, -request.length);
   }
   const created = newRequestKey();
-  localStorage.setItem(name, created + request);
+  forgetRequest(name);
+  if (body.attachments === undefined && body.images === undefined) {
+    localStorage.setItem(name, created + request);
+  } else {
+    largeRequests.set(name, created + request);
+  }
   return created;
+}
+
+/** The message was received. The next one has another key. */
+export function forgetRequest(name: string): void {
+  largeRequests.delete(name);
+  localStorage.removeItem(name);
 }
 
 function placeholder({ permission, state, waiting_for: waiting }: RunItem, hasEnded: boolean): string {

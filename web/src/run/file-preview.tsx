@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Dialog, Modal, ModalOverlay } from "react-aria-components";
+import { PICTURES } from "../parts/attachments.ts";
 import { bytes as bytesText } from "../parts/format.ts";
 import { Loading, Problem } from "../parts/problem.tsx";
 import { Markdown, PlainText } from "./content.tsx";
-import { PICTURES } from "./conversation/media.ts";
 import { pictureSize } from "./picture-size.ts";
 
 /** More points would take a browser more than 160 MB. */

@@ -46,18 +46,23 @@ export function Prompt({ entry }: { readonly entry: PromptEntry }) {
           id={entry.key}
           text={run?.prompt || (run?.agent_skill ? `Skill: ${run.agent_skill.name}` : "")}
         />
-        {entry.files.length > 0 && (
-          <ul className="given-files">
-            {entry.files.map(({ path, size_bytes: size }) => (
-              <li className="chip" key={path}>
-                <Icon name="attach" />
-                {path} <span className="faint">{bytes(size)}</span>
-              </li>
-            ))}
-          </ul>
-        )}
+        <GivenFiles files={entry.files} />
       </div>
     </article>
+  );
+}
+
+/** The files that came with a message, as the workspace has them. */
+function GivenFiles({ files = [] }: { readonly files: PromptEntry["files"] | undefined }) {
+  return files.length === 0 ? null : (
+    <ul className="given-files">
+      {files.map(({ path, size_bytes: size }) => (
+        <li className="chip" key={path}>
+          <Icon name="attach" />
+          {path} <span className="faint">{bytes(size)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -86,6 +91,7 @@ export function FollowUp({ entry }: { readonly entry: FollowUpEntry }) {
           <Permalink entry={entry} />
         </div>
         <PersonText id={entry.key} text={entry.text ?? known?.message ?? "…"} />
+        <GivenFiles files={entry.files} />
       </div>
     </article>
   );
@@ -163,7 +169,10 @@ export function HeldFollowUp({ entry }: { readonly entry: FollowUpEntry }) {
         )}
       </div>
       {draft === undefined ? (
-        <PersonText id={entry.key} text={text} />
+        <>
+          <PersonText id={entry.key} text={text} />
+          <GivenFiles files={entry.files} />
+        </>
       ) : (
         <form
           className="box"

@@ -6,7 +6,7 @@ import { Problem } from "../../parts/problem.tsx";
 import { say } from "../../parts/toasts.tsx";
 import { client } from "../../server/client.ts";
 import { queries } from "../../server/queries.ts";
-import { requestKey } from "../composer.tsx";
+import { forgetRequest, requestKey } from "../composer.tsx";
 import { useRun } from "../run-context.tsx";
 import { useDrafts } from "./use-comments.ts";
 
@@ -24,7 +24,7 @@ export function SendBar() {
     onSuccess: async () => {
       say(`${plural(drafts.length, "comment")} sent`);
       setMessage("");
-      localStorage.removeItem(keyName(runId));
+      forgetRequest(keyName(runId));
       log.followContinued();
       await queries.invalidateQueries({ queryKey: ["run", runId] });
     },

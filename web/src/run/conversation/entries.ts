@@ -92,6 +92,7 @@ export interface FollowUpEntry extends Place {
   readonly authorId?: string;
   readonly isGuest?: boolean;
   readonly delivery?: string;
+  readonly files?: readonly RunCreatedEventFile[];
   readonly receivedAt?: string;
   readonly isEdited?: boolean;
   /** `held`: the agent has not received it. */

@@ -86,6 +86,7 @@ const READ: { readonly [Kind in RunEvent["kind"]]: Read<Kind> } = {
     authorId: event.author_id,
     isGuest: event.author_type === "guest",
     delivery: event.delivery,
+    files: event.files ?? [],
     receivedAt: event.at,
   }),
   "followup.edited": (event) => ({

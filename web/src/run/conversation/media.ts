@@ -1,3 +1,5 @@
+import { PICTURES } from "../../parts/attachments.ts";
+
 /** Binary content of a tool or message, such as a picture. */
 export interface Media {
   readonly type: string;
@@ -7,8 +9,6 @@ export interface Media {
   readonly name: string | undefined;
 }
 
-/** Pictures that browsers draw without running anything in them, unlike SVG. */
-export const PICTURES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const DATA_URI = /^data:([\w.+-]+\/[\w.+-]+);base64,/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const TEXT = /^(?:text\/|application\/json)/;
