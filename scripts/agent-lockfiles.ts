@@ -1,32 +1,12 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { z } from "zod";
-import { manifestOf, type NpmPackage } from "../src/agents/agent-definition.ts";
+import type { NpmPackage } from "../src/agents/agent-definition.ts";
 import { createCatalogue } from "../src/agents/catalogue.ts";
-
-const FILE_NAME = "package-lock.json";
-const run = promisify(execFile);
-
-const DEPENDENCIES = z.record(z.string(), z.string());
-const LOCKED_PACKAGE = z.looseObject({
-  version: z.string().optional(),
-  resolved: z.string().optional(),
-  integrity: z.string().optional(),
-  link: z.boolean().optional(),
-  /** Comes inside of the package that contains it, whose checksum covers it. */
-  inBundle: z.boolean().optional(),
-  dependencies: DEPENDENCIES.optional(),
-  optionalDependencies: DEPENDENCIES.optional(),
-});
-const LOCKFILE = z.looseObject({
-  lockfileVersion: z.literal(3),
-  packages: z.record(z.string(), LOCKED_PACKAGE),
-});
-type Lockfile = z.infer<typeof LOCKFILE>;
-const CHECKSUM = /^sha512-[A-Za-z0-9+/]{86}==$/;
+import { compareVersions } from "../src/agents/install/compare-versions.ts";
+import { LOCKFILE_NAME, resolveLockfile } from "../src/agents/install/lockfile.ts";
+import { npmNewest } from "../src/agents/install/npm-install.ts";
+import { npmVariablesIn } from "../src/config/agents.ts";
 
 /** The packages of the catalogue by the names of their agents. */
 export function agentPackages(): ReadonlyMap<string, NpmPackage> {
@@ -34,70 +14,36 @@ export function agentPackages(): ReadonlyMap<string, NpmPackage> {
   return new Map(packages.flatMap(([name, each]) => (each === undefined ? [] : [[name, each] as const])));
 }
 
-/**
- * Resolves the dependencies anew with the registry of this machine, whose address is not stored. Returns the optional
- * packages that the registry does not have. They cannot be pinned, so they will not be installed.
- */
+/** Resolves the dependencies anew and writes the lockfile. Returns the optional packages that the registry does not have. */
 export async function writeLockfile(npmPackage: NpmPackage): Promise<readonly string[]> {
-  const folder = await mkdtemp(join(tmpdir(), "errand-lock-"));
-  try {
-    await writeFile(join(folder, "package.json"), JSON.stringify(manifestOf(npmPackage)));
-    const flags = ["--package-lock-only", "--ignore-scripts", "--omit-lockfile-registry-resolved"];
-    await run("npm", ["install", ...flags, "--no-audit", "--no-fund"], { cwd: folder });
-    const lockfile = LOCKFILE.parse(await readJson(join(folder, FILE_NAME)));
-    const missing = removeUnlocked(lockfile);
-    await writeFile(join(npmPackage.lockDirectory, FILE_NAME), `${JSON.stringify(lockfile, null, 2)}\n`);
-    return missing;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** `npm ci` refuses a lockfile that names a dependency without locking it, even an optional one. */
-function removeUnlocked({ packages }: Lockfile): readonly string[] {
-  const locked = new Set(Object.keys(packages).map((path) => path.split("node_modules/").at(-1)));
-  const missing: string[] = [];
-  for (const each of Object.values(packages)) {
-    const optional = Object.entries(each.optionalDependencies ?? {});
-    missing.push(...optional.map(([name]) => name).filter((name) => !locked.has(name)));
-    if (optional.length > 0) {
-      each.optionalDependencies = Object.fromEntries(optional.filter(([name]) => locked.has(name)));
-    }
-  }
+  const { missing, text } = await inFolder((root) => resolveLockfile(npmPackage, { root, ...npm() }));
+  await writeFile(join(npmPackage.lockDirectory, LOCKFILE_NAME), text);
   return missing;
 }
 
-/** What is wrong with the lockfile of a package. Needs no registry. */
-export async function findLockfileProblems(npmPackage: NpmPackage): Promise<readonly string[]> {
-  const { lockDirectory, name, version } = npmPackage;
-  const content = await readJson(join(lockDirectory, FILE_NAME)).catch(() => undefined);
-  const lockfile = LOCKFILE.safeParse(content);
-  if (!lockfile.success) {
-    return [`${FILE_NAME} is missing or cannot be read`];
+/** Writes the newest version of the package, if it is newer, into the definition of the agent. Returns the package as it is now. */
+export async function raiseVersion(name: string, npmPackage: NpmPackage): Promise<NpmPackage> {
+  const version = await inFolder((directory) =>
+    npmNewest(npmPackage.name, { directory, home: join(directory, "npm"), ...npm() }),
+  );
+  if (compareVersions(version, npmPackage.version) <= 0) {
+    return npmPackage;
   }
-  const { "": root, ...packages } = lockfile.data.packages;
-  const wanted = JSON.stringify(manifestOf(npmPackage).dependencies);
-  return [
-    ...(JSON.stringify(root?.dependencies) === wanted ? [] : [`the dependencies are not exactly ${wanted}`]),
-    ...(packages[`node_modules/${name}`]?.version === version ? [] : [`${name} is not locked at ${version}`]),
-    ...Object.entries(packages).flatMap(([path, locked]) =>
-      problemsOf(locked).map((what) => `${path}: ${what}`),
-    ),
-  ];
+  const file = join(npmPackage.lockDirectory, `${name}-agent.ts`);
+  const source = await readFile(file, "utf8");
+  await writeFile(file, source.replace(`version: "${npmPackage.version}"`, `version: "${version}"`));
+  return { ...npmPackage, version };
 }
 
-function problemsOf(locked: z.infer<typeof LOCKED_PACKAGE>): readonly string[] {
-  if (locked.inBundle === true) {
-    return [];
-  }
-  return [
-    ...(CHECKSUM.test(locked.integrity ?? "") ? [] : ["has no SHA-512 checksum"]),
-    ...(locked.version === undefined || locked.link === true ? ["is no version of a package"] : []),
-    // Without an address npm uses the registry of the machine. A fixed address would bypass a company's mirror.
-    ...(locked.resolved === undefined ? [] : ["names the address of a registry"]),
-  ];
+function npm() {
+  return { variables: npmVariablesIn(process.env), signal: new AbortController().signal };
 }
 
-async function readJson(path: string): Promise<unknown> {
-  return JSON.parse(await readFile(path, "utf8"));
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "errand-lock-"));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -1,12 +1,14 @@
-import { agentPackages, findLockfileProblems, writeLockfile } from "./agent-lockfiles.ts";
+import { findLockfileProblems } from "../src/agents/install/lockfile.ts";
+import { agentPackages, raiseVersion, writeLockfile } from "./agent-lockfiles.ts";
 
 /**
  * `npm run agents:lock [-- NAME...]`: resolves the dependencies of these agents, or of all, and writes their lockfiles.
- * With `--check`: reports lockfiles that do not pin what the catalogue names. The check needs no registry.
+ * With `--newest`: raises them to their newest versions first. With `--check`: reports lockfiles
+ * that do not pin what the catalogue names. The check needs no registry.
  */
 async function makeAgentLockfiles(words: readonly string[]): Promise<number> {
   const isCheck = words.includes("--check");
-  const names = words.filter((word) => word !== "--check");
+  const names = words.filter((word) => !word.startsWith("--"));
   const packages = agentPackages();
   const unknown = names.filter((name) => !packages.has(name));
   if (unknown.length > 0) {
@@ -16,10 +18,11 @@ async function makeAgentLockfiles(words: readonly string[]): Promise<number> {
     return 2;
   }
   let problemCount = 0;
-  for (const [name, npmPackage] of packages) {
+  for (const [name, pinned] of packages) {
     if (names.length > 0 && !names.includes(name)) {
       continue;
     }
+    const npmPackage = words.includes("--newest") ? await raiseVersion(name, pinned) : pinned;
     if (!isCheck) {
       const missing = await writeLockfile(npmPackage);
       console.log(`Wrote the lockfile of ${name} (${npmPackage.name}@${npmPackage.version}).`);

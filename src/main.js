@@ -20,6 +20,9 @@ const [command, ...names] = process.argv.slice(2);
 if (command === "install-agents") {
   const { installAgents } = await import("./app/install-agents.ts");
   process.exitCode = await installAgents(names, process.env);
+} else if (command === "agents") {
+  const { agentsCommand } = await import("./app/agents-command.ts");
+  process.exitCode = await agentsCommand(names, process.env);
 } else {
   const { serve } = await import("./app/serve.ts");
   await serve(process.env);

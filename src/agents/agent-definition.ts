@@ -52,7 +52,7 @@ export interface Unpacking {
 export const UNPACKED = "unpacked";
 
 /** The `package.json` of an agent's installation. */
-export function manifestOf({ name, version }: NpmPackage) {
+export function manifestOf({ name, version }: Pick<NpmPackage, "name" | "version">) {
   return { name: "agent", private: true, dependencies: { [name]: version } } as const;
 }
 
@@ -103,6 +103,8 @@ export function modelAddress(address: string, provider: Provider): string {
 
 /** The programs of the agents on this machine. */
 export interface AgentPrograms {
+  /** The agent in the version that is in use on this machine. */
+  current(agent: AgentDefinition): Promise<AgentDefinition>;
   isThere(agent: AgentDefinition): Promise<boolean>;
   /**
    * The directory of an agent's package, which is installed first if needed; empty for an agent without a package.

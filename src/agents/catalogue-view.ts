@@ -12,7 +12,7 @@ export interface CatalogueViewOptions {
   readonly servers: ModelServers;
   readonly setting: AgentSetting;
   readonly defaultModel?: string;
-  readonly programs: Pick<AgentPrograms, "isThere">;
+  readonly programs: Pick<AgentPrograms, "current" | "isThere">;
 }
 
 export function createCatalogueView(options: CatalogueViewOptions): AgentCatalogueView {
@@ -22,7 +22,8 @@ export function createCatalogueView(options: CatalogueViewOptions): AgentCatalog
   return { defaultName, list: () => Promise.all(agents.map((agent) => entryOf(options, agent))) };
 }
 
-async function entryOf(options: CatalogueViewOptions, agent: AgentDefinition): Promise<CatalogueEntry> {
+async function entryOf(options: CatalogueViewOptions, ofCatalogue: AgentDefinition): Promise<CatalogueEntry> {
+  const agent = await options.programs.current(ofCatalogue);
   const { name, displayName, description, license } = agent;
   const version = agent.npmPackage?.version ?? agent.version;
   const installed = await options.programs.isThere(agent);

@@ -4,6 +4,8 @@ import { type AgentCatalogue, createCatalogue } from "../agents/catalogue.ts";
 import { createCatalogueView } from "../agents/catalogue-view.ts";
 import { type CompatibleServer, chooseModel, listModels } from "../agents/compatible-models.ts";
 import { AgentInstaller } from "../agents/install/agent-installer.ts";
+import { AgentVersions } from "../agents/install/agent-versions.ts";
+import { CurrentPrograms } from "../agents/install/current-programs.ts";
 import type { Config } from "../config/config.ts";
 import { AppError } from "../core/basics/errors.ts";
 import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
@@ -16,13 +18,14 @@ export interface AgentDeps {
   readonly catalogue: AgentCatalogue;
   readonly view: AgentCatalogueView;
   readonly choice: AgentChoice;
-  readonly programs: AgentInstaller;
+  readonly programs: CurrentPrograms;
 }
 
 export function composeAgents({ agent, dataDir, modelPrices, models: servers }: Config): AgentDeps {
   const { custom, npmVariables: variables, setting } = agent;
   const catalogue = createCatalogue(custom);
-  const programs = new AgentInstaller({ dataDir, variables });
+  const versions = new AgentVersions(dataDir);
+  const programs = new CurrentPrograms(new AgentInstaller({ dataDir, variables }), versions);
   const common = { catalogue, servers, setting, ...defaultModelOf(agent) };
   return {
     defaultName: defaultAgentName(setting, servers),

@@ -1,7 +1,8 @@
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import { readConfig } from "../config/config.ts";
-import { AppError, StartupError } from "../core/basics/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 import { composeAgents } from "./compose-agents.ts";
+import { operatorCommand, say } from "./operator-command.ts";
 
 const USAGE = "npm run agents:install -- [NAME...]";
 
@@ -13,24 +14,16 @@ export async function installAgents(
   names: readonly string[],
   environment: Parameters<typeof readConfig>[0],
 ): Promise<number> {
-  try {
+  return operatorCommand(async () => {
     const { catalogue, defaultName, programs } = composeAgents(readConfig(environment));
     const agents = (names.length === 0 ? [defaultName] : names).map((name) => {
       return catalogue.get(name) ?? raiseUnknown(name, [...catalogue.keys()]);
     });
     for (const agent of agents) {
       await programs.provide(agent, say, new AbortController().signal);
-      say(readyMessage(agent));
+      say(readyMessage(await programs.current(agent)));
     }
-    return 0;
-  } catch (error) {
-    if (!(error instanceof AppError || error instanceof StartupError)) {
-      throw error;
-    }
-    const remedy = error instanceof AppError ? error.options.remedy : undefined;
-    process.stderr.write(`${[error.message, remedy].filter(Boolean).join(" ")}\n`);
-    return 1;
-  }
+  });
 }
 
 function readyMessage({ displayName, npmPackage }: AgentDefinition): string {
@@ -41,8 +34,4 @@ function readyMessage({ displayName, npmPackage }: AgentDefinition): string {
 
 function raiseUnknown(name: string, known: readonly string[]): never {
   throw new StartupError(`There is no agent ${name}. There are: ${known.join(", ")}. Usage: ${USAGE}`);
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -104,7 +104,7 @@ const NPM_NAMES = /^(path|npm_config_.*|(https?|all|no)_proxy|node_extra_ca_cert
 /**
  * npm gets a home directory of its own while it installs, so the path of the operator's settings is passed explicitly.
  */
-function npmVariablesIn(env: Env): Readonly<Record<string, string>> {
+export function npmVariablesIn(env: Env): Readonly<Record<string, string>> {
   const settings: readonly (readonly [string, string])[] =
     env.HOME === undefined ? [] : [["npm_config_userconfig", join(env.HOME, ".npmrc")]];
   const named = Object.entries(env).filter(

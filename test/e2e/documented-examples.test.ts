@@ -132,6 +132,7 @@ const NOT_HERE: readonly (readonly [page: string, language: string, begins: stri
     "import { PostgresStartError",
     "writes to /var/lib; the tests of the package start a server in the same way",
   ],
+  ["docs/agents.md", "bash", "errand admin agents ", "loads 100 MB and more; agent-updater.test.ts"],
   ["docs/agents.md", "bash", "npm run agents:install", "loads 500 MB; install-agents.test.ts"],
   ["docs/architecture.md", "mermaid", "flowchart LR", "is a picture"],
   [

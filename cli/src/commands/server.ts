@@ -5,6 +5,7 @@ import { EXIT, Exit } from "../failure.ts";
 import { MEMBERS } from "../generated/members.ts";
 import { setMembers } from "../json-members.ts";
 import { type Column, oneLine } from "../output.ts";
+import { addMachineAgents } from "./machine-agents.ts";
 import { addAdminResources } from "./resources.ts";
 
 const CHECK_STYLES = { ok: "green", warn: "yellow", fail: "red" } as const;
@@ -54,6 +55,7 @@ export function addServerCommands(program: Command): void {
     .command("admin")
     .summary("check the server, and list what it received, sent and changed");
   addDoctor(admin);
+  addMachineAgents(admin);
   addAdminResources(admin);
 }
 

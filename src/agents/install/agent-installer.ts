@@ -19,6 +19,7 @@ import { AppError } from "../../core/basics/errors.ts";
 import type { AgentPrograms } from "../agent-definition.ts";
 import { type AgentDefinition, manifestOf, type NpmPackage } from "../agent-definition.ts";
 import { type LockTiming, whileLocked } from "./install-lock.ts";
+import { LOCKFILE_NAME } from "./lockfile.ts";
 import { npmInstall } from "./npm-install.ts";
 
 export interface AgentInstallerOptions {
@@ -30,7 +31,6 @@ export interface AgentInstallerOptions {
   readonly progressMs?: number;
 }
 
-const LOCKFILE = "package-lock.json";
 const HASH_LENGTH = 8;
 const PROGRESS_MS = 3_000;
 const MEGABYTE = 1_000_000;
@@ -48,7 +48,7 @@ interface Installation {
  * always complete, because it is filled under another name first. An interrupted installation starts again and finds the
  * downloads in npm's cache.
  */
-export class AgentInstaller implements AgentPrograms {
+export class AgentInstaller implements Omit<AgentPrograms, "current"> {
   readonly #options: AgentInstallerOptions;
   readonly #root: string;
   readonly #running = new Map<string, Installation>();
@@ -176,7 +176,7 @@ export class AgentInstaller implements AgentPrograms {
     // The user of the sandbox may be another one and must be able to read it.
     await chmod(directory, 0o755);
     await writeFile(join(directory, "package.json"), JSON.stringify(manifestOf(npmPackage)));
-    await copyFile(lockfileOf(npmPackage), join(directory, LOCKFILE));
+    await copyFile(lockfileOf(npmPackage), join(directory, LOCKFILE_NAME));
     const { signal } = this.#closing;
     await npmInstall({ npmPackage, directory, home, variables: this.#options.variables, signal });
     if (!(await hasProgram(agent, directory))) {
@@ -198,7 +198,7 @@ function isPackaged(agent: AgentDefinition): agent is Packaged {
 }
 
 function lockfileOf({ lockDirectory }: NpmPackage): string {
-  return join(lockDirectory, LOCKFILE);
+  return join(lockDirectory, LOCKFILE_NAME);
 }
 
 /** Whether all programs of the launch exist. A package may have none for this machine. */
@@ -218,7 +218,7 @@ function noProgram({ displayName }: AgentDefinition, { name, version }: NpmPacka
   const machine = `${process.platform}-${process.arch}`;
   const message = `${name}@${version} has no program for this machine (${machine}).`;
   return new AppError("environment_setup_failed", message, {
-    remedy: `Choose another agent than ${displayName}, or another machine.`,
+    remedy: `Choose another agent than ${displayName}, another version of it, or another machine.`,
   });
 }
 

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "tar";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { agentPackages, findLockfileProblems } from "../../../scripts/agent-lockfiles.ts";
+import { agentPackages } from "../../../scripts/agent-lockfiles.ts";
 import { type AgentDefinition, manifestOf } from "../../../src/agents/agent-definition.ts";
 import { AgentInstaller } from "../../../src/agents/install/agent-installer.ts";
+import { findLockfileProblems } from "../../../src/agents/install/lockfile.ts";
 import { aScriptedAgent } from "../../support/agent-harness.ts";
 import { type AnsweringServer, startAnsweringServer } from "../../support/answering-server.ts";
 

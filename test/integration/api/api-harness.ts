@@ -230,7 +230,7 @@ export async function startHarness(options: ApiHarnessOptions = {}): Promise<Api
       catalogue: createCatalogue(),
       servers: {},
       setting: "auto",
-      programs: { isThere: async ({ isDemo }) => isDemo },
+      programs: { current: async (agent) => agent, isThere: async ({ isDemo }) => isDemo },
     }),
     doctor: new Doctor({ checks: options.checks ?? [], clock, log: skillDeps.log }),
     adapterSettings,

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
+import type { AgentDefinition } from "../../../src/agents/agent-definition.ts";
 import { createCatalogue } from "../../../src/agents/catalogue.ts";
 import { createCatalogueView } from "../../../src/agents/catalogue-view.ts";
 
 const OPENAI = { openai: { isCompatible: true } };
 const installed = {
+  current: async (agent: AgentDefinition) => agent,
   isThere: async ({ name }: { readonly name: string }) => name === "demo" || name === "qwen",
 };
 
