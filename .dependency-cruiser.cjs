@@ -36,6 +36,7 @@ const MAY_ALSO_IMPORT = {
   config: [
     "adapters/registry.ts",
     "agents/agent-settings.ts",
+    "object-storage/s3-address.ts",
     "outgoing/allow-list.ts",
     "outgoing/sign-in/oidc-config.ts",
     "sandboxes/choose-sandbox.ts",
@@ -46,6 +47,7 @@ const MAY_ALSO_IMPORT = {
   gateway: ["config/models.ts", "outgoing/"],
   git: ["child-process/"],
   "json-schema": [],
+  "object-storage": [],
   outgoing: [],
   sandboxes: ["child-process/"],
   secrets: [],

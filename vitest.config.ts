@@ -20,7 +20,7 @@ const SLOW = [
   "test/integration/git/**/*.test.ts",
   "test/integration/old-node.test.ts",
   "test/integration/sandboxes/{bubblewrap-*,docker-*,local-sandbox}.test.ts",
-  "test/integration/storage/{event-size,migrations,schema-check}.test.ts",
+  "test/integration/storage/{event-size,migrations,object-store,schema-check}.test.ts",
   "test/integration/workspace/{changes,docker-workspace,given-changes,hostile-repositories,large-checkpoints}.test.ts",
   "test/integration/workspace/{begin-again,empty-repository,large-files,guessed-repositories,preparation,repository-setup,reuse,signed-push,sparse-checkout,submodules}.test.ts",
   "test/unit/core/threads/outbox/pace.test.ts",

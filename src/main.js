@@ -23,6 +23,9 @@ if (command === "install-agents") {
 } else if (command === "agents") {
   const { agentsCommand } = await import("./app/agents-command.ts");
   process.exitCode = await agentsCommand(names, process.env);
+} else if (command === "move-blobs") {
+  const { moveStoredBlobs } = await import("./app/move-blobs.ts");
+  process.exitCode = await moveStoredBlobs(names, process.env);
 } else {
   const { serve } = await import("./app/serve.ts");
   await serve(process.env);

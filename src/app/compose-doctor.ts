@@ -5,6 +5,7 @@ import type { SecretBox } from "../core/basics/crypto.ts";
 import type { Log } from "../core/basics/log.ts";
 import type { AdapterFacts } from "../core/ports/adapter-facts.ts";
 import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
+import type { ObjectStore } from "../core/ports/object-store.ts";
 import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
 import { botsCheck } from "../core/upkeep/bots-check.ts";
@@ -24,6 +25,7 @@ import {
 } from "../core/upkeep/checks.ts";
 import { Doctor } from "../core/upkeep/doctor.ts";
 import { environmentImagesCheck } from "../core/upkeep/image-check.ts";
+import { objectStoreCheck } from "../core/upkeep/object-store-check.ts";
 import { administratorsCheck, suspendedPeopleCheck } from "../core/upkeep/people-checks.ts";
 import { type StoredBytesMeter, storedBytesCheck } from "../core/upkeep/stored-bytes.ts";
 import type { Database } from "../storage/database.ts";
@@ -43,6 +45,7 @@ export interface DoctorDeps {
   readonly adapters: ReadonlyMap<string, Pick<RunningAdapter, "checks" | "socketMode">>;
   readonly catalogueView: AgentCatalogueView;
   readonly database: Database;
+  readonly objects: ObjectStore | undefined;
   readonly queue: PgBossQueue;
   readonly secrets: Pick<SecretBox, "prefix">;
   readonly signInProviders: readonly Pick<SignInProvider, "check">[];
@@ -52,8 +55,18 @@ export interface DoctorDeps {
 
 /** Collects the checks of all folders. */
 export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
-  const { adapters, catalogueView, config, database, publicUrl, queue, secrets, storage, storedBytes } =
-    bootstrap;
+  const {
+    adapters,
+    catalogueView,
+    config,
+    database,
+    objects,
+    publicUrl,
+    queue,
+    secrets,
+    storage,
+    storedBytes,
+  } = bootstrap;
   const ofSignIns = bootstrap.signInProviders.flatMap(({ check = [] }) => check);
   const names = [...adapters.keys()];
   const countOtherKeys =
@@ -85,6 +98,7 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     secretKeyCheck(config.secretKey !== undefined, countOtherKeys),
     diskCheck(config.dataDir),
     storedBytesCheck(storedBytes),
+    ...(objects === undefined ? [] : [objectStoreCheck(objects, systemClock)]),
     ...Array.from(adapters, ([name, { checks: ofAdapter }]) =>
       ofAdapter(factsFor(name, { publicUrl, storage })),
     ).flat(),

@@ -1,8 +1,11 @@
 import { createKeyHasher, type KeyHasher } from "../api/auth/api-keys.ts";
+import type { BlobConfig } from "../config/blobs.ts";
 import type { Config } from "../config/config.ts";
 import { secretsIn } from "../config/secret-values.ts";
 import type { SecretBox } from "../core/basics/crypto.ts";
+import type { Log } from "../core/basics/log.ts";
 import type { BlobStore } from "../core/ports/blob-store.ts";
+import type { ObjectStore } from "../core/ports/object-store.ts";
 import type { AdapterSettings } from "../core/ports/stores/adapter-settings.ts";
 import type { AppInstallations } from "../core/ports/stores/app-installations.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
@@ -13,6 +16,7 @@ import { PrismaAdapterSettings } from "../storage/adapter-settings.ts";
 import { PrismaAppInstallations } from "../storage/app-installations.ts";
 import { createPrismaBlobStore } from "../storage/blob-store.ts";
 import { Database } from "../storage/database.ts";
+import { createObjectBlobStore } from "../storage/object-blob-store.ts";
 import { PostgresPubSub } from "../storage/postgres-pubsub.ts";
 import { createPrismaStorage } from "../storage/prisma-storage.ts";
 import { PgBossQueue } from "../storage/queue/pg-boss-queue.ts";
@@ -47,6 +51,8 @@ export interface Stores {
   /** Separate connections for reports, which read many rows, so that short statements do not wait for them. */
   readonly reportDatabase: Database;
   readonly blobs: BlobStore;
+  /** Where the bytes of new blobs are, if not in the database. */
+  readonly objects: ObjectStore | undefined;
   readonly pubsub: PostgresPubSub;
   readonly queue: PgBossQueue;
   /** The id of this worker's data directory. */
@@ -70,6 +76,8 @@ export async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
   const reportDatabase = new Database({ url, ...REPORT_LINK, log });
   const pubsub = new PostgresPubSub({ url, log });
   const disk = await diskOf(config);
+  const objects = config.blobs && (await openObjects(config.blobs, log));
+  const rows = createPrismaBlobStore(blobDatabase, clock);
   const link = { url, maxConnections: QUEUE_CONNECTIONS, pubsub, log };
   const [hashKey, ...formerHashers] = fromSecretKeys(bootstrap, "api-keys", createKeyHasher);
   const secrets = createSecretBox(fromSecretKeys(bootstrap, "sealing", (key) => key));
@@ -84,7 +92,8 @@ export async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
     appInstallations: new PrismaAppInstallations({ database, pubsub, clock, jobInsert: JOB_INSERT }),
     database,
     blobDatabase,
-    blobs: createPrismaBlobStore(blobDatabase, clock),
+    blobs: objects ? createObjectBlobStore({ database: blobDatabase, objects, rows, clock }) : rows,
+    objects,
     pubsub,
     queue: new PgBossQueue(link),
     ...disk,
@@ -94,6 +103,12 @@ export async function composeStores(bootstrap: Bootstrap): Promise<Stores> {
     hashKey,
     formerHashers,
   };
+}
+
+/** The SDK takes 30 MiB and a quarter of a second, which only those pay who use it. */
+export async function openObjects(config: BlobConfig, log: Log): Promise<ObjectStore> {
+  const { openS3Objects } = await import("../object-storage/s3-objects.ts");
+  return openS3Objects({ ...config, log });
 }
 
 async function diskOf({ dataDir, role }: Config): Promise<{ readonly disk?: string }> {

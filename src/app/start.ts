@@ -21,6 +21,7 @@ import { randomSecret, readOrCreateSecret, readSecret } from "../secrets/secret-
 import { ServerProof } from "../secrets/server-proof.ts";
 import { repairLog } from "../storage/log-repair.ts";
 import { applyMigrations } from "../storage/migrations.ts";
+import { findOtherLocation } from "../storage/object-blob-store.ts";
 import { requireOwnSessions, requirePoolerSettings } from "../storage/pooler.ts";
 import { adoptSecretKey, hasSecretKeyOf } from "../storage/secret-key-check.ts";
 import { AdapterRestarts, watchSettings } from "./adapter-restarts.ts";
@@ -91,10 +92,7 @@ async function start(prepared: Prepared, undo: AsyncDisposableStack, look: () =>
   const draining = new AbortController();
   const bootstrap = { ...prepared, draining: draining.signal };
   const deps = await compose(bootstrap);
-  undo.defer(() => deps.database.close());
-  undo.defer(() => deps.blobDatabase.close());
-  undo.defer(() => deps.reportDatabase.close());
-  undo.defer(() => deps.pubsub.stop());
+  closeStores(deps, undo);
   await deps.pubsub.start();
   // The server stops before the queue, so that no new work arrives while work is handed back.
   let runLoop: RunLoop | undefined;
@@ -102,6 +100,7 @@ async function start(prepared: Prepared, undo: AsyncDisposableStack, look: () =>
   await deps.queue.start();
   // The database may be busy when many processes start at once.
   await retry(systemClock, AT_START, () => requireSecretKey(config, deps));
+  await retry(systemClock, AT_START, () => requireObjectStore(deps));
   const keyFile = await retry(systemClock, AT_START, () => keepKey(config, deps));
   const worker = config.role === "api" ? undefined : await prepareWorker(bootstrap, deps, undo);
   const server = await listen(bootstrap, deps, undo);
@@ -210,6 +209,24 @@ async function requireSecretKey(config: Config, { database, secrets }: AppDeps):
     const place =
       config.secretKey === undefined ? `The file ${join(config.dataDir, "secret-key")}` : "ERRAND_SECRET_KEY";
     throw new StartupError(`${place} is not the secret key of this database. ${LOST_KEY}`);
+  }
+}
+
+function closeStores(deps: AppDeps, undo: AsyncDisposableStack): void {
+  undo.defer(() => deps.database.close());
+  undo.defer(() => deps.objects?.close());
+  undo.defer(() => deps.blobDatabase.close());
+  undo.defer(() => deps.reportDatabase.close());
+  undo.defer(() => deps.pubsub.stop());
+}
+
+/** Runs would fail later, and a run that lost its files would begin again without them. */
+async function requireObjectStore({ database, objects }: AppDeps): Promise<void> {
+  const other = await findOtherLocation(database, objects?.location);
+  if (other !== undefined) {
+    throw new StartupError(
+      `Files of runs are in ${other}. Set ERRAND_BLOB_URL to that store${objects === undefined ? "" : `, not to ${objects.location}`}, or move the files first: npm run blobs:move (docs/operations/scale.md).`,
+    );
   }
 }
 

@@ -12,6 +12,7 @@ import type { RunSettings } from "../core/work/lease/attempt-deps.ts";
 import type { AllowList } from "../outgoing/allow-list.ts";
 import { type AgentConfig, agentConfigOf, agentProblems } from "./agents.ts";
 import { type ApiLimitSettings, apiLimitsOf } from "./api-limits.ts";
+import { type BlobConfig, blobConfigOf } from "./blobs.ts";
 import { type DiskLimits, diskLimitsOf } from "./disk.ts";
 import { runSettingsOf } from "./limits.ts";
 import { type ModelConfig, type ModelPrice, modelsOf } from "./models.ts";
@@ -35,6 +36,8 @@ export interface Config {
   /** The address of a pooler, through which short statements go. Undefined: all connections are direct ones. */
   readonly poolerUrl: string | undefined;
   readonly databaseConnections: number;
+  /** Where new blobs are stored. Undefined: in the database. */
+  readonly blobs: BlobConfig | undefined;
   readonly apiKey: string | undefined;
   readonly secretKey: string | undefined;
   /** Whether the secret key may be another one than that of the database. */
@@ -165,6 +168,7 @@ function configOf(values: Variables, env: Env): Omit<Config, OfAdapters | "notes
     databaseUrl: values.DATABASE_DIRECT_URL ?? values.DATABASE_URL,
     poolerUrl: values.DATABASE_DIRECT_URL === undefined ? undefined : values.DATABASE_URL,
     databaseConnections: values.ERRAND_DATABASE_CONNECTIONS,
+    blobs: blobConfigOf(values),
     apiKey: values.ERRAND_ADMIN_KEY,
     secretKey: values.ERRAND_SECRET_KEY,
     acceptsNewSecretKey: values.ERRAND_SECRET_KEY_LOST,

@@ -1,6 +1,7 @@
 import { adapterVariableDocs } from "../adapters/registry.ts";
 import { agentVariableDocs } from "./agents.ts";
 import { apiLimitVariableDocs } from "./api-limits.ts";
+import { blobVariableDocs } from "./blobs.ts";
 import { diskVariableDocs } from "./disk.ts";
 import { limitVariableDocs } from "./limits.ts";
 import { modelVariableDocs } from "./models.ts";
@@ -50,6 +51,7 @@ const ownVariableDocs = {
     compose: "no",
     secret: true,
   },
+  ...blobVariableDocs,
   ERRAND_ROLE: {
     group: "Server",
     default: "all",

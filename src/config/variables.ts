@@ -2,6 +2,7 @@ import { z } from "zod";
 import { parseAllowList } from "../outgoing/allow-list.ts";
 import { agentVariables } from "./agents.ts";
 import { apiLimitVariables } from "./api-limits.ts";
+import { blobVariables } from "./blobs.ts";
 import { diskVariables } from "./disk.ts";
 import { workVariables } from "./limits.ts";
 import { modelVariables } from "./models.ts";
@@ -74,6 +75,7 @@ export const variables = z.object({
   ERRAND_DATA_DIR: z.string().default(".errand"),
   DATABASE_URL: databaseAddress.optional(),
   DATABASE_DIRECT_URL: databaseAddress.optional(),
+  ...blobVariables,
   ERRAND_ROLE: z.enum(["all", "api", "worker"]).default("all"),
   ERRAND_ADMIN_KEY: administratorKey.optional(),
   ERRAND_SECRET_KEY: secretKey.optional(),

@@ -7,6 +7,13 @@ export class BlobGone extends AppError {
   }
 }
 
+/** The bytes of a blob are not those that were stored. A later read may get the right ones. */
+export class BlobDamaged extends AppError {
+  constructor() {
+    super("internal_error", "A stored file is damaged.");
+  }
+}
+
 /** Stores bytes that every process must reach. A blob never changes: new content is a new blob. */
 export interface BlobStore {
   /** Resolves with the id once the blob is durable. The caller must soon reference it in a row. */
