@@ -168,6 +168,13 @@ const NOT_HERE: readonly (readonly [page: string, language: string, begins: stri
   ],
   ["docs/operations/install.md", "nginx", "server {", "behind-nginx.test.ts runs it"],
   ["docs/operations/scale.md", "sh", "export DATABASE_URL=", "needs two machines; two-processes.test.ts"],
+  ["docs/operations/scale.md", "sh", "export ERRAND_BLOB_URL=", "needs a bucket; object-store.test.ts"],
+  [
+    "docs/operations/scale.md",
+    "sh",
+    "npm run blobs:move",
+    "needs a bucket; object-store.test.ts runs the command",
+  ],
   ["docs/operations/scale.md", "ini", "[databases]", "pooler.test.ts compares it with what the start names"],
   ["docs/webhooks.md", "js", "import { Webhook }", "a test below"],
   ["docs/webhooks.md", "json", "{", "a test below"],

@@ -1,9 +1,13 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { reasonToSkipS3, S3_KEY, S3Server } from "../../support/s3-server.ts";
 import { spawnService } from "../../support/service.ts";
 import { waitFor } from "../../support/wait-for.ts";
-import { type FaultHarness, withFaultHarness } from "./fault-harness.ts";
+import { type FaultHarness, type Worker, withFaultHarness } from "./fault-harness.ts";
 
+const MAIN = join(import.meta.dirname, "../../../src/main.js");
 const PROMISE_MS = 60_000;
 const skipped = reasonToSkipS3();
 
@@ -75,19 +79,42 @@ describe.skipIf(skipped !== undefined)(`files of runs in an object store (${skip
       await check(harness);
     }));
 
-  test("a process without the store of stored files does not start", () =>
+  test("files are moved while the service runs, and a process without their store does not start", () =>
     withFaultHarness(async (harness) => {
+      const before = await harness.start();
+      const runId = await harness.createRun(before, "write artifacts/made.txt words");
+      await before.api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
+      await before.end("SIGTERM");
       const worker = await start(harness);
-      const runId = await harness.createRun(worker, "write artifacts/made.txt words");
-      await worker.api.waitForState(runId, "SUCCEEDED", PROMISE_MS);
-      await worker.end("SIGTERM");
 
+      expect(await moved(harness, "database", server.url)).toMatch(/^[1-9]\d* files moved$/m);
+      expect(await artifactOf(harness, worker, runId)).toBe("words\n");
+      expect(await harness.rows("SELECT 1 FROM blobs WHERE location IS NULL")).toEqual([]);
       const without = spawnService(harness.newDataDir(), harness.environment());
       await waitFor(() => without.child.exitCode !== null, { what: "the process to end" });
-
       expect(without.child.exitCode).toBe(1);
       expect(without.output()).toMatch(
         /^Files of runs are in s3:\/\/errand\/blobs\. Set ERRAND_BLOB_URL to that store/m,
       );
+
+      await moved(harness, server.url, "database");
+      expect(await artifactOf(harness, worker, runId)).toBe("words\n");
+      expect(await harness.rows("SELECT 1 FROM blobs WHERE location IS NOT NULL")).toEqual([]);
+      await check(harness);
     }));
+
+  /** What the command prints. */
+  async function moved(harness: FaultHarness, from: string, to: string): Promise<string> {
+    const env = { ...process.env, ...harness.environment(), ...server.environment() };
+    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, "move-blobs", from, to], { env });
+    return stdout;
+  }
 });
+
+/** Follows the redirect to the signed link. */
+async function artifactOf(harness: FaultHarness, worker: Worker, runId: string): Promise<string> {
+  const [artifact] = await harness.rows<{ id: string }>("SELECT id FROM artifacts WHERE run_id = $1", runId);
+  const headers = { authorization: `Bearer ${worker.apiKey}` };
+  const answer = await fetch(`${worker.url}/api/v1/agent/artifacts/${artifact?.id}/download`, { headers });
+  return answer.text();
+}
