@@ -11,6 +11,7 @@ const LIST_OF_KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ["Enter, Shift Enter", "In a search: next and previous match"],
   ["G then M, N, R, A", "Mine, Needs you, Running, All"],
   ["J, K", "Next and previous entry"],
+  ["←, →", "On the board: previous and next column"],
   ["Enter", "Open"],
   ["X", "In the list: select a run, with Shift all up to it"],
   ["A, E", "Answer the run, stop it. In the list: the run with the focus, or the selected ones"],

@@ -17,7 +17,7 @@ const SINCE = { day: "Last day", week: "Last week", month: "Last month" } as con
 const SOURCES = OFFERED_SOURCES.map((id) => ({ id, name: sourceOf(id).name }));
 
 export interface FilterPlace {
-  readonly key: Exclude<keyof RunsSearch, "q" | "view">;
+  readonly key: Exclude<keyof RunsSearch, "q" | "view" | "layout">;
   readonly name: string;
   /** Stands below "More filters" until it has a value. */
   readonly isRare?: true;

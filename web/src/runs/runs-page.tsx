@@ -12,11 +12,14 @@ import { environmentsQuery, whoamiQuery } from "../server/queries.ts";
 import { useMay } from "../server/rights.ts";
 import { Filters } from "./filters.tsx";
 import { FirstRun } from "./first-run.tsx";
+import { groupsOf, type RunsGroup } from "./groups.ts";
 import { RunHeads, RunRow } from "./run-row.tsx";
 import { type RunsSearch, type RunsView, VIEWS } from "./runs-search.ts";
+import { SavedFilters } from "./saved-filters.tsx";
 import { SelectionBar } from "./selection-bar.tsx";
+import { useKeptFocus } from "./use-kept-focus.ts";
 import { useListKeys } from "./use-list-keys.ts";
-import { type Lists, useRuns } from "./use-runs.ts";
+import { useRuns } from "./use-runs.ts";
 import { type Selection, useSelection } from "./use-selection.ts";
 import { ViewLink } from "./view-link.tsx";
 
@@ -38,25 +41,30 @@ export function RunsPage() {
   const selection = useSelection(offered);
   const list = useRef<HTMLDivElement>(null);
   useListKeys(list, selection);
+  useKeptFocus(list);
+  const isBoard = search.layout === "board";
   const needs = active.filter(needsReader).length;
   if (isEmpty && Object.keys(search).length === 0) {
     return <FirstRun />;
   }
   return (
-    <div className="page">
+    <div className={isBoard ? "page wide" : "page"}>
       <PageHead
         title={search.view === undefined ? "All runs" : nameOf(search.view)}
         needs={needs}
         text={isLoading ? SPACE : summary(needs, stoppable.length - needs, ended.length, lists.hasMoreEnded)}
-      />
+      >
+        <Layouts search={search} />
+      </PageHead>
       <Views />
       <Filters search={search} />
+      <SavedFilters search={search} />
       {problem && <Problem error={problem} onRetry={lists.retry} />}
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {isLoading && problem === null && error === null && <Loading what="runs" />}
       {isEmpty && <NothingMatches search={search} />}
-      {!isLoading && !isEmpty && <RunHeads />}
-      <div ref={list}>
+      {!isLoading && !isEmpty && !isBoard && <RunHeads />}
+      <div ref={list} className={isBoard ? "board" : undefined}>
         {!isLoading &&
           me !== undefined &&
           groups.map(({ name, runs }) => (
@@ -82,28 +90,6 @@ function nameOf(view: RunsView): string {
   return VIEWS.find(({ id }) => id === view)?.name ?? "";
 }
 
-interface RunsGroup {
-  readonly name: string;
-  readonly runs: readonly RunItem[];
-}
-
-function groupsOf({ active, ended }: Lists, { sort }: RunsSearch): readonly RunsGroup[] {
-  const isWaiting = (run: RunItem) => run.state === "BLOCKED" && !needsReader(run);
-  const running = [
-    { name: "Needs you", runs: active.filter(needsReader) },
-    { name: "Needs another person", runs: active.filter(isWaiting) },
-    { name: "Running", runs: active.filter(({ state }) => state !== "BLOCKED" && !hasEnded(state)) },
-  ];
-  // Another order mixes the days.
-  return sort === undefined
-    ? [
-        ...running,
-        { name: "Ended today", runs: ended.filter(({ updated_at: at }) => isToday(at)) },
-        { name: "Earlier", runs: ended.filter(({ updated_at: at }) => !isToday(at)) },
-      ]
-    : [...running, { name: "Ended", runs: ended }];
-}
-
 function summary(needs: number, running: number, ended: number, hasMore: boolean): string {
   return [
     needs > 0 ? `${plural(needs, "run")} ${needs === 1 ? "needs" : "need"} you` : "",
@@ -112,10 +98,6 @@ function summary(needs: number, running: number, ended: number, hasMore: boolean
   ]
     .filter(Boolean)
     .join(", ");
-}
-
-function isToday(time: string): boolean {
-  return new Date(time).toDateString() === new Date().toDateString();
 }
 
 function Group({
@@ -165,6 +147,28 @@ function statesText(runs: readonly RunItem[]): string {
   return counts.size < 2 ? "" : [...counts].map(([word, count]) => `${count} ${word}`).join(", ");
 }
 
+/** The list, or a board with a column for each state. */
+function Layouts({ search: { layout, ...search } }: { readonly search: RunsSearch }) {
+  const isBoard = layout === "board";
+  return (
+    <nav className="segments" aria-label="Layout">
+      <Link to="/" search={search} activeOptions={EXACT} aria-current={isBoard ? undefined : "page"}>
+        List
+      </Link>
+      <Link
+        to="/"
+        search={{ ...search, layout: "board" }}
+        activeOptions={EXACT}
+        aria-current={isBoard ? "page" : undefined}
+      >
+        Board
+      </Link>
+    </nav>
+  );
+}
+
+const EXACT = { exact: true, includeSearch: true };
+
 /** The views of a phone, whose rail is hidden. */
 function Views() {
   return (
@@ -185,14 +189,14 @@ const EMPTY_VIEWS: Readonly<Record<RunsView, string>> = {
   all: "There is no run yet.",
 };
 
-function NothingMatches({ search: { view, ...filters } }: { readonly search: RunsSearch }) {
+function NothingMatches({ search: { layout, view, ...filters } }: { readonly search: RunsSearch }) {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <div className="card pad">
       <p dir="auto">{isFiltered ? nothingMatches(filters) : EMPTY_VIEWS[view ?? "all"]}</p>
       <p className="gap-above">
         {isFiltered ? (
-          <Link className="btn" to="/" search={view === undefined ? {} : { view }}>
+          <Link className="btn" to="/" search={{ ...(view && { view }), ...(layout && { layout }) }}>
             Clear filters
           </Link>
         ) : (
@@ -205,7 +209,7 @@ function NothingMatches({ search: { view, ...filters } }: { readonly search: Run
   );
 }
 
-function nothingMatches({ q, ...others }: Omit<RunsSearch, "view">): string {
+function nothingMatches({ q, ...others }: Omit<RunsSearch, "layout" | "view">): string {
   const hasOthers = Object.keys(others).length > 0;
   if (q === undefined) {
     return "No run matches these filters.";

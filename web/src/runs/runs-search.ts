@@ -34,13 +34,14 @@ export interface RunsSearch {
   readonly model?: string;
   readonly since?: "day" | "week" | "month";
   readonly sort?: keyof typeof SORTS;
+  readonly layout?: "board";
 }
 
 const TEXTS = ["q", "person", "repository", "environment", "agent", "model"] as const;
 
 /** Reads the filters from an address. What is not understood is left out. */
 export function runsSearch(query: Readonly<Record<string, unknown>>): RunsSearch {
-  const { view, state, source, since, sort } = query;
+  const { layout, view, state, source, since, sort } = query;
   const texts = TEXTS.filter((key) => typeof query[key] === "string" && query[key] !== "");
   return {
     ...Object.fromEntries(texts.map((key) => [key, query[key]])),
@@ -49,6 +50,7 @@ export function runsSearch(query: Readonly<Record<string, unknown>>): RunsSearch
     ...(OFFERED_SOURCES.includes(source as RunSourceType) ? { source: source as RunSourceType } : {}),
     ...(since === "day" || since === "week" || since === "month" ? { since } : {}),
     ...(typeof sort === "string" && Object.hasOwn(SORTS, sort) ? { sort: sort as keyof typeof SORTS } : {}),
+    ...(layout === "board" ? { layout } : {}),
   };
 }
 

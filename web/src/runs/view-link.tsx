@@ -16,10 +16,15 @@ export function ViewLink({
     select: ({ location: { pathname, search } }) =>
       pathname === "/" ? ((search as RunsSearch).view ?? "all") : undefined,
   });
+  // The other views are boards, too.
+  const isBoard = useRouterState({
+    select: ({ location: { pathname, search } }) =>
+      pathname === "/" && (search as RunsSearch).layout === "board",
+  });
   return (
     <Link
       to="/"
-      search={view === "all" ? {} : { view }}
+      search={{ ...(view === "all" ? {} : { view }), ...(isBoard ? { layout: "board" } : {}) }}
       // Without these, the router takes "all" for active in each view.
       activeOptions={{ exact: true, includeSearch: true }}
       {...(className === undefined ? {} : { className })}
