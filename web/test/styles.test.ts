@@ -39,3 +39,17 @@ test("no two pages have styles for the same class", async () => {
   expect(owners.size).toBeGreaterThan(100);
   expect(doubled).toEqual([]);
 });
+
+// Such a button needs a name for readers of the screen, a title and a type.
+test("buttons with only an icon are one component", async () => {
+  const files = (await readdir(SRC, { recursive: true })).filter((file) => file.endsWith(".tsx"));
+  const others: string[] = [];
+  for (const file of files) {
+    const written = await readFile(join(SRC, file), "utf8");
+    if (file !== "parts/icon-button.tsx" && /<button\s[^>]*?\bonly-icon\b/.test(written)) {
+      others.push(file);
+    }
+  }
+
+  expect(others).toEqual([]);
+});

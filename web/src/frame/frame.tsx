@@ -4,6 +4,7 @@ import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { Avatar } from "../parts/avatar.tsx";
 import { Icon, type IconName, Mark } from "../parts/icon.tsx";
+import { IconButton } from "../parts/icon-button.tsx";
 import { STATES } from "../parts/state.tsx";
 import { Toasts } from "../parts/toasts.tsx";
 import { type RunsView, VIEWS } from "../runs/runs-search.ts";
@@ -61,15 +62,7 @@ function MembersFrame() {
       {isOpen && <button type="button" className="veil" aria-label="Close the menu" onClick={close} />}
       <main id="main" className="main" tabIndex={-1} inert={isOpen}>
         <div className="app-bar">
-          <button
-            type="button"
-            className="btn ghost only-icon"
-            aria-label="Menu"
-            aria-expanded={isOpen}
-            onClick={open}
-          >
-            <Icon name="menu" />
-          </button>
+          <IconButton icon="menu" name="Menu" aria-expanded={isOpen} onClick={open} />
           <BarTitle runId={runInAddress(path)} />
           <Link className="btn ghost only-icon" to="/new" aria-label="New run">
             <Icon name="plus" />
@@ -165,23 +158,8 @@ function Rail({
         <Link className="brand grow" to="/">
           <Mark /> Errand
         </Link>
-        <button
-          type="button"
-          className="btn ghost only-icon"
-          aria-label="Commands"
-          title="Commands (Ctrl K)"
-          onClick={onCommands}
-        >
-          <Icon name="search" />
-        </button>
-        <button
-          type="button"
-          className="btn ghost only-icon rail-close"
-          aria-label="Close the menu"
-          onClick={onClose}
-        >
-          <Icon name="close" />
-        </button>
+        <IconButton icon="search" name="Commands" keyName="Ctrl K" onClick={onCommands} />
+        <IconButton icon="close" name="Close the menu" className="ghost rail-close" onClick={onClose} />
       </div>
       <Link className="btn primary block" to="/new">
         <Icon name="plus" /> New run <kbd className="desk-only">C</kbd>

@@ -1,5 +1,6 @@
 import { type ReactNode, useSyncExternalStore } from "react";
 import { Icon } from "./icon.tsx";
+import { IconButton } from "./icon-button.tsx";
 import { problemText } from "./problem.tsx";
 
 interface Toast {
@@ -52,9 +53,7 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
         <div key={id} className="toast">
           {isError && <Icon name="warning" />}
           <span dir="auto">{text}</span>
-          <button type="button" className="btn ghost only-icon" aria-label="Close" onClick={() => close(id)}>
-            <Icon name="close" />
-          </button>
+          <IconButton icon="close" name="Close" onClick={() => close(id)} />
         </div>
       ))}
     </div>

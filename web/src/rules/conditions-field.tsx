@@ -1,3 +1,4 @@
+import { IconButton } from "../parts/icon-button.tsx";
 import "./rules.css";
 import { useQuery } from "@tanstack/react-query";
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
@@ -68,14 +69,11 @@ export function ConditionsField({
             hint={condition.hint}
             problem={problemAt(`match.${condition.name}`)}
             action={
-              <button
-                type="button"
-                className="btn ghost only-icon"
-                aria-label={`Remove the condition “${condition.label}”`}
+              <IconButton
+                icon="close"
+                name={`Remove the condition “${condition.label}”`}
                 onClick={() => remove(condition.name)}
-              >
-                <Icon name="close" />
-              </button>
+              />
             }
           >
             <Values

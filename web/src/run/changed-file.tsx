@@ -1,6 +1,6 @@
 import { type ComponentProps, memo, useEffect, useRef, useState } from "react";
 import { bytes } from "../parts/format.ts";
-import { Icon } from "../parts/icon.tsx";
+import { IconButton } from "../parts/icon-button.tsx";
 import { CommentedDiff } from "./comments/commented-diff.tsx";
 import type { ShownComment } from "./comments/use-comments.ts";
 import { Counts, DiffView } from "./diff-view.tsx";
@@ -52,15 +52,12 @@ export const ChangedFile = memo(function ChangedFile({
       tabIndex={-1}
     >
       <div className="file-head">
-        <button
-          type="button"
-          className="btn ghost only-icon"
+        <IconButton
+          icon={isOpen ? "chevronDown" : "chevron"}
+          name={`${isOpen ? "Fold" : "Open"} ${path}`}
           aria-expanded={isOpen}
-          aria-label={`${isOpen ? "Fold" : "Open"} ${path}`}
           onClick={() => setOpen(!isOpen)}
-        >
-          <Icon name={isOpen ? "chevronDown" : "chevron"} />
-        </button>
+        />
         <h2 className="mono">
           <PathName path={path} faint={folder.length} />
         </h2>

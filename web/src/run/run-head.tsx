@@ -5,6 +5,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "rea
 import { areKeysOff, isTyping } from "../frame/single-keys.ts";
 import { count, money } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
+import { IconButton } from "../parts/icon-button.tsx";
 import { Checks, PULL_REQUEST_WORDS, pullRequestUrl } from "../parts/pull-request.tsx";
 import { sourceOf } from "../parts/source.ts";
 import { hasEnded, State } from "../parts/state.tsx";
@@ -75,15 +76,7 @@ export function RunHead({
         </span>
         <div className="run-acts">
           {onSearch && (
-            <button
-              type="button"
-              className="btn only-icon"
-              aria-label="Search in this run"
-              title="Search in this run (/)"
-              onClick={onSearch}
-            >
-              <Icon name="search" />
-            </button>
+            <IconButton icon="search" name="Search in this run" keyName="/" className="" onClick={onSearch} />
           )}
           <Actions run={run} state={state} onCopy={onCopy} />
         </div>
@@ -308,15 +301,5 @@ function useAfterPause(isTrue: boolean): boolean {
 }
 
 function MoreButton({ onClick }: { readonly onClick?: () => void }) {
-  return (
-    <button
-      type="button"
-      className="btn only-icon"
-      aria-label="More actions"
-      aria-haspopup="menu"
-      onClick={onClick}
-    >
-      <Icon name="more" />
-    </button>
-  );
+  return <IconButton icon="more" name="More actions" className="" aria-haspopup="menu" onClick={onClick} />;
 }

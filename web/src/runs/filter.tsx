@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Button, ListBox, ListBoxItem, Popover, Select, SelectValue } from "react-aria-components";
 import { Icon } from "../parts/icon.tsx";
+import { IconButton } from "../parts/icon-button.tsx";
 
 export interface FilterOption {
   readonly id: string;
@@ -58,14 +59,7 @@ export function Filter({
         </Popover>
       </Select>
       {value !== undefined && (
-        <button
-          type="button"
-          className="btn ghost only-icon"
-          aria-label={`Remove the filter ${name}`}
-          onClick={() => onChange(undefined)}
-        >
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" name={`Remove the filter ${name}`} onClick={() => onChange(undefined)} />
       )}
     </span>
   );

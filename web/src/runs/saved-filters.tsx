@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { Icon } from "../parts/icon.tsx";
+import { IconButton } from "../parts/icon-button.tsx";
 import { type RunsSearch, runsSearch } from "./runs-search.ts";
 
 const KEY = "errand.filters";
@@ -33,14 +33,11 @@ export function SavedFilters({ search }: { readonly search: RunsSearch }) {
           >
             {each.name}
           </Link>
-          <button
-            type="button"
-            className="btn ghost only-icon"
-            aria-label={`Delete the saved filters ${each.name}`}
+          <IconButton
+            icon="close"
+            name={`Delete the saved filters ${each.name}`}
             onClick={() => write(saved.filter((other) => other !== each))}
-          >
-            <Icon name="close" />
-          </button>
+          />
         </span>
       ))}
       {canSave && name === undefined && (

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { ConfirmDialog } from "../parts/confirmed-button.tsx";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
+import { IconButton } from "../parts/icon-button.tsx";
 import { say } from "../parts/toasts.tsx";
 import { client } from "../server/client.ts";
 import { queries } from "../server/queries.ts";
@@ -75,9 +76,7 @@ function Refusals({
           </li>
         ))}
       </ul>
-      <button type="button" className="btn ghost only-icon" aria-label="Close" onClick={onClose}>
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" name="Close" onClick={onClose} />
     </div>
   );
 }

@@ -1,8 +1,8 @@
+import { IconButton } from "../../parts/icon-button.tsx";
 import "./find.css";
 import { withHiddenShown } from "@errand/client";
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { count } from "../../parts/format.ts";
-import { Icon } from "../../parts/icon.tsx";
 import { useRun } from "../run-context.tsx";
 import type { RunLogView } from "../run-log.ts";
 import { currentIndex } from "../use-conversation-keys.ts";
@@ -55,35 +55,21 @@ export function FindBar({ view, onClose }: { readonly view: RunLogView; readonly
         <span className="find-count num sm" role="status">
           {!isEmpty && (match ? `${count(index + 1)} of ${count(matches.length)}` : "No match")}
         </span>
-        <button
-          type="button"
-          className="btn ghost only-icon"
-          aria-label="Previous match"
-          title="Previous match (Shift Enter)"
+        <IconButton
+          icon="chevronUp"
+          name="Previous match"
+          keyName="Shift Enter"
           disabled={match === undefined}
           onClick={() => go(-1)}
-        >
-          <Icon name="chevronUp" />
-        </button>
-        <button
-          type="button"
-          className="btn ghost only-icon"
-          aria-label="Next match"
-          title="Next match (Enter)"
+        />
+        <IconButton
+          icon="chevronDown"
+          name="Next match"
+          keyName="Enter"
           disabled={match === undefined}
           onClick={() => go(1)}
-        >
-          <Icon name="chevronDown" />
-        </button>
-        <button
-          type="button"
-          className="btn ghost only-icon"
-          aria-label="Close the search"
-          title="Close the search (Esc)"
-          onClick={onClose}
-        >
-          <Icon name="close" />
-        </button>
+        />
+        <IconButton icon="close" name="Close the search" keyName="Esc" onClick={onClose} />
       </div>
       {match?.excerpt && (
         <p className="find-excerpt mono xs one" dir="auto">
