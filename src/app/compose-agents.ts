@@ -6,6 +6,7 @@ import { type CompatibleServer, chooseModel, listModels } from "../agents/compat
 import { AgentInstaller } from "../agents/install/agent-installer.ts";
 import { AgentVersions } from "../agents/install/agent-versions.ts";
 import { CurrentPrograms } from "../agents/install/current-programs.ts";
+import { NewerVersions } from "../agents/install/newer-versions.ts";
 import type { Config } from "../config/config.ts";
 import { AppError } from "../core/basics/errors.ts";
 import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
@@ -19,6 +20,7 @@ export interface AgentDeps {
   readonly view: AgentCatalogueView;
   readonly choice: AgentChoice;
   readonly programs: CurrentPrograms;
+  readonly newer: NewerVersions;
 }
 
 export function composeAgents({ agent, dataDir, modelPrices, models: servers }: Config): AgentDeps {
@@ -33,6 +35,7 @@ export function composeAgents({ agent, dataDir, modelPrices, models: servers }: 
     view: createCatalogueView({ ...common, programs }),
     choice: createAgentChooser({ ...common, isPriced: (modelId) => isPriced(modelPrices, modelId) }),
     programs,
+    newer: new NewerVersions({ agents: [...catalogue.values()], programs, variables }),
   };
 }
 

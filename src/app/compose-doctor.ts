@@ -4,10 +4,10 @@ import type { Config } from "../config/config.ts";
 import type { SecretBox } from "../core/basics/crypto.ts";
 import type { Log } from "../core/basics/log.ts";
 import type { AdapterFacts } from "../core/ports/adapter-facts.ts";
-import type { AgentCatalogueView } from "../core/ports/agent-catalogue.ts";
 import type { ObjectStore } from "../core/ports/object-store.ts";
 import type { SignInProvider } from "../core/ports/sign-in-provider.ts";
 import type { Storage } from "../core/ports/stores/storage.ts";
+import { agentVersionsCheck } from "../core/upkeep/agent-versions-check.ts";
 import { botsCheck } from "../core/upkeep/bots-check.ts";
 import {
   adaptersCheck,
@@ -33,6 +33,7 @@ import { databaseChecks } from "../storage/database-checks.ts";
 import type { PgBossQueue } from "../storage/queue/pg-boss-queue.ts";
 import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
 import { diskCheck } from "../workspace/disk.ts";
+import type { AgentDeps } from "./compose-agents.ts";
 import { systemClock } from "./system.ts";
 
 /** What the checks inspect. */
@@ -43,7 +44,7 @@ export interface DoctorDeps {
   >;
   readonly publicUrl: () => string;
   readonly adapters: ReadonlyMap<string, Pick<RunningAdapter, "checks" | "socketMode">>;
-  readonly catalogueView: AgentCatalogueView;
+  readonly agents: Pick<AgentDeps, "newer" | "view">;
   readonly database: Database;
   readonly objects: ObjectStore | undefined;
   readonly queue: PgBossQueue;
@@ -55,18 +56,8 @@ export interface DoctorDeps {
 
 /** Collects the checks of all folders. */
 export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
-  const {
-    adapters,
-    catalogueView,
-    config,
-    database,
-    objects,
-    publicUrl,
-    queue,
-    secrets,
-    storage,
-    storedBytes,
-  } = bootstrap;
+  const { adapters, agents, config, database, objects, publicUrl, queue, secrets, storage, storedBytes } =
+    bootstrap;
   const ofSignIns = bootstrap.signInProviders.flatMap(({ check = [] }) => check);
   const names = [...adapters.keys()];
   const countOtherKeys =
@@ -80,7 +71,8 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     workerDisksCheck(storage),
     sandboxCheck(storage),
     environmentImagesCheck(storage, config.sandbox.docker.images.registries),
-    agentsCheck(catalogueView),
+    agentsCheck(agents.view),
+    agentVersionsCheck(() => agents.newer.list()),
     adaptersCheck(
       names,
       storage,

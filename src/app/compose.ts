@@ -162,7 +162,7 @@ function composeThreads(
   const requestDefaults = new RequestDefaultsService({ storage, digest: sha256, clock });
   const common = { adapters: threadAdapters, installationHealth, runs, log };
   const storedBytes = new StoredBytesMeter(() => measureStoredBytes(bootstrap.databaseUrl), clock);
-  const doctor = composeDoctor({ ...bootstrap, ...deps, catalogueView: agents.view, storedBytes }, log);
+  const doctor = composeDoctor({ ...bootstrap, ...deps, agents, storedBytes }, log);
   const makeToken = () => {
     const token = newToken();
     return { token, hash: hashKey(token) };

@@ -7,8 +7,10 @@ import { AgentInstaller } from "../../../src/agents/install/agent-installer.ts";
 import { AgentUpdater } from "../../../src/agents/install/agent-updater.ts";
 import { AgentVersions, type PackagedAgent } from "../../../src/agents/install/agent-versions.ts";
 import { CurrentPrograms } from "../../../src/agents/install/current-programs.ts";
+import { NewerVersions } from "../../../src/agents/install/newer-versions.ts";
 import { tryAgent } from "../../../src/app/try-agent.ts";
 import { readConfig } from "../../../src/config/config.ts";
+import { agentVersionsCheck } from "../../../src/core/upkeep/agent-versions-check.ts";
 import { aScriptedAgent } from "../../support/agent-harness.ts";
 import { PackageRegistry } from "../../support/package-registry.ts";
 import { waitFor } from "../../support/wait-for.ts";
@@ -34,6 +36,8 @@ beforeEach(async () => {
   registry = await PackageRegistry.start();
   told = [];
   agent = anAgent("1.0.0");
+  await mkdir(agent.npmPackage.lockDirectory);
+  await writeFile(join(agent.npmPackage.lockDirectory, "package-lock.json"), "{}");
   await registry.publish("fake", "1.0.0", { files: { "index.js": AGENT } });
 });
 afterEach(async () => {
@@ -55,13 +59,15 @@ function anAgent(version: string): PackagedAgent {
   };
 }
 
+const npmVariables = (url: string) => ({
+  PATH: process.env.PATH ?? "",
+  npm_config_registry: url,
+  npm_config_fetch_retries: "0",
+});
+
 /** Another process of the same data directory, as far as files can report. */
 function anUpdater(url = registry.url, tried: (agent: AgentDefinition) => Promise<void> = async () => {}) {
-  const variables = {
-    PATH: process.env.PATH ?? "",
-    npm_config_registry: url,
-    npm_config_fetch_retries: "0",
-  };
+  const variables = npmVariables(url);
   const installer = new AgentInstaller({ dataDir, variables, timing: TIMING });
   installers.push(installer);
   const config = readConfig({ ERRAND_DATA_DIR: dataDir, ERRAND_SANDBOX: "local" });
@@ -75,6 +81,9 @@ function anUpdater(url = registry.url, tried: (agent: AgentDefinition) => Promis
   });
   return { updater, versions, programs: new CurrentPrograms(installer, versions) };
 }
+
+const newerVersions = (url: string, programs: CurrentPrograms) =>
+  new NewerVersions({ agents: [agent], programs, variables: npmVariables(url), timeoutMs: 2_000 });
 
 const job = (signal = new AbortController().signal) => ({
   report: (text: string) => void told.push(text),
@@ -258,4 +267,32 @@ test("a command that is stopped while the agent starts changes nothing and leave
 
   expect(await inUse()).toEqual(["1.0.0", undefined]);
   expect(await readdir(join(dataDir, "agent-versions"))).toEqual(["fake"]);
+});
+
+test("the doctor names newer versions of installed agents, asks once, and is never worse than ok", async () => {
+  const { programs, updater } = anUpdater();
+  const newer = newerVersions(registry.url, programs);
+  const find = (of: NewerVersions) => agentVersionsCheck(() => of.list()).run();
+  await registry.publish("fake", "1.1.0", { files: { "index.js": AGENT } });
+
+  const before = await find(newer);
+  expect(registry.requests).toEqual([]);
+  await updater.update(agent, "1.1.0", job());
+  const current = await find(newer);
+  await registry.publish("fake", "1.2.0");
+  const asked = registry.requests.length;
+  const remembered = await find(newer);
+  expect(registry.requests).toHaveLength(asked);
+
+  expect(before).toEqual({ status: "ok", message: "No agent is installed on the machine of this process." });
+  expect(current.message).toBe("The installed agents have their newest versions.");
+  expect(remembered).toEqual(current);
+  expect(await find(newerVersions(registry.url, programs))).toEqual({
+    status: "ok",
+    message: "fake 1.2.0 is newer than 1.1.0: errand admin agents update NAME.",
+  });
+  expect(await find(newerVersions("http://127.0.0.1:1", programs))).toEqual({
+    status: "ok",
+    message: "npm's registry did not say the newest versions of fake.",
+  });
 });
