@@ -127,7 +127,7 @@ class S3Objects implements ObjectStore {
 
   /** The text of an error may contain a signed address, so only its name is told. */
   #fail(operation: string, error: unknown): never {
-    const name = error instanceof Error ? error.name : "Error";
+    const name = nameOf(error);
     if (name === "NoSuchKey") {
       throw new BlobGone();
     }
@@ -136,6 +136,12 @@ class S3Objects implements ObjectStore {
     const said = status === undefined ? name : `${name}, ${status}`;
     throw new StorageUnavailable(`The object store cannot be used now (${said}).`, { cause: error });
   }
+}
+
+/** A failed connection has a code, such as `ECONNREFUSED`. */
+function nameOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : error instanceof Error ? error.name : "Error";
 }
 
 /** The SDK has repeated the call if that could help. */

@@ -25,7 +25,9 @@ export function objectStoreCheck(objects: ObjectStore, clock: Clock): Check {
         if (!Buffer.concat(read).equals(PROBE)) {
           return fail(`${objects.location} returned other bytes than were stored.`, REMEDY);
         }
-        return ok(`${objects.location} stored and read a file in ${clock.elapsedMs() - began} ms.`);
+        return ok(
+          `${objects.location} stored and read a file in ${Math.round(clock.elapsedMs() - began)} ms.`,
+        );
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         return fail(`${objects.location}: ${reason}`, REMEDY);

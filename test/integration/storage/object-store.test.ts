@@ -14,6 +14,7 @@ import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { moveBlobs } from "../../../src/storage/move-blobs.ts";
 import { createObjectBlobStore, findOtherLocation } from "../../../src/storage/object-blob-store.ts";
+import { freePort } from "../../support/free-port.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { reasonToSkipS3, S3_KEY, S3Server } from "../../support/s3-server.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/test-database.ts";
@@ -277,13 +278,24 @@ describe.skipIf(skipped !== undefined)(`blobs in an object store (${skipped ?? "
 
     expect(finding).toMatchObject({
       status: "ok",
-      message: expect.stringContaining("s3://errand/blobs stored"),
+      message: expect.stringMatching(/^s3:\/\/errand\/blobs stored and read a file in \d+ ms\.$/),
     });
     expect(after).toEqual(before);
     expect(refused).toMatchObject({
       status: "fail",
       message: expect.stringMatching(/^s3:\/\/errand\/blobs: .*403/),
     });
+  });
+
+  test("an address at which nothing listens is named by the reason of the connection", async () => {
+    const address = { ...server.address, endpoint: `http://127.0.0.1:${await freePort()}` };
+    const other = openS3Objects({ address, credentials: S3_KEY, log: SILENT_LOG });
+
+    await expect(other.put(randomUUID(), Buffer.from("x"))).rejects.toMatchObject({
+      code: "resource_unavailable",
+      message: "The object store cannot be used now (ECONNREFUSED).",
+    });
+    other.close();
   });
 
   test("a bucket that does not exist is no lost file", async () => {
