@@ -107,6 +107,28 @@ describe.skipIf(skipped !== undefined)(
       await page.close();
     });
 
+    test("a filter is opened, closed and chosen by keyboard, also before its menu is loaded", async () => {
+      const page = await open("/?view=running");
+      const button = page.getByRole("button", { name: "Sort" });
+      const isFocused = () => page.evaluate('document.activeElement?.textContent === "Sort"');
+
+      for (const key of ["ArrowDown", "Enter"]) {
+        await button.focus();
+        await page.keyboard.press(key);
+        await page.getByRole("option", { name: "Title" }).waitFor();
+        await page.keyboard.press("Escape");
+        await page.getByRole("listbox").waitFor({ state: "detached" });
+        await expect.poll(isFocused).toBe(true);
+      }
+      await page.keyboard.press("ArrowDown");
+      await page.getByRole("option", { name: "Title" }).waitFor();
+      await page.keyboard.type("Ti");
+      await page.keyboard.press("Enter");
+
+      await page.waitForURL(/sort=title/);
+      await page.close();
+    });
+
     test("the order stands in the address, and other orders do not group by day", async () => {
       const page = await open("/?view=running");
       await row(page, "C with a model").waitFor();

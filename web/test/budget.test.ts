@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 const DIST = resolve(import.meta.dirname, "../dist");
 /** In kilobytes of 1000 bytes, as gzip sends them. */
 const FIRST_LOAD_MAX = 250;
+const FIRST_LIST_MAX = 170;
 const OTHER_PAGE_MAX = 120;
 
 interface Chunk {
@@ -52,6 +53,13 @@ test(`the first load of a session is at most ${FIRST_LOAD_MAX} kB`, async () => 
   expect(manifest["src/run/run-page.tsx"]).toBeDefined();
   expect(await kilobytes(filesOf(["index.html", "src/run/run-page.tsx"]))).toBeLessThanOrEqual(
     FIRST_LOAD_MAX,
+  );
+});
+
+test(`the first load of the list of runs is at most ${FIRST_LIST_MAX} kB`, async () => {
+  expect(manifest["src/runs/runs-page.tsx"]).toBeDefined();
+  expect(await kilobytes(filesOf(["index.html", "src/runs/runs-page.tsx"]))).toBeLessThanOrEqual(
+    FIRST_LIST_MAX,
   );
 });
 

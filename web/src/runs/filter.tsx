@@ -1,7 +1,11 @@
-import { useState } from "react";
-import { Button, ListBox, ListBoxItem, Popover, Select, SelectValue } from "react-aria-components";
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useState } from "react";
 import { Icon } from "../parts/icon.tsx";
 import { IconButton } from "../parts/icon-button.tsx";
+import { load } from "../server/load.ts";
+
+const FilterMenu = lazy(async () => ({
+  default: (await load(() => import("./filter-menu.tsx"))).FilterMenu,
+}));
 
 export interface FilterOption {
   readonly id: string;
@@ -11,7 +15,7 @@ export interface FilterOption {
 /** Reads the values when they are needed. Undefined: they are not known yet. */
 export type UseOptions = (isNeeded: boolean) => readonly FilterOption[] | undefined;
 
-/** A button that opens the values of a filter. The values are read when it is first opened, or to name the chosen one. */
+/** A button that opens the values of a filter. They and their menu are loaded when it is first opened. */
 export function Filter({
   name,
   value,
@@ -26,41 +30,62 @@ export function Filter({
   const [wasOpened, setWasOpened] = useState(false);
   const options = useOptions(wasOpened || value !== undefined);
   const chosen = value && (options?.find(({ id }) => id === value)?.name ?? value);
+  const look = {
+    className: value === undefined ? "pick" : "pick on",
+    children: (
+      <>
+        <span className="key">{name}</span>
+        {value === undefined ? <Icon name="chevronDown" /> : <b> {chosen}</b>}
+      </>
+    ),
+  };
+  const label = chosen ? `${name} ${chosen}` : name;
+  const closed = <ClosedFilter {...look} label={label} onOpen={() => setWasOpened(true)} />;
   return (
     <span className="filter">
-      <Select
-        aria-label={chosen ? `${name} ${chosen}` : name}
-        value={value ?? null}
-        onChange={(key) => onChange(key === null ? undefined : String(key))}
-        onOpenChange={() => setWasOpened(true)}
-        allowsEmptyCollection
-      >
-        <Button className={value === undefined ? "pick" : "pick on"}>
-          <span className="key">{name}</span>
-          {value !== undefined && (
-            <SelectValue>
-              {" "}
-              <b>{chosen}</b>
-            </SelectValue>
-          )}
-          {value === undefined && <Icon name="chevronDown" />}
-        </Button>
-        <Popover className="popover">
-          <ListBox
-            items={options ?? []}
-            renderEmptyState={() => <p className="hint pad">{options ? "There is none." : "Loading…"}</p>}
-          >
-            {(option) => (
-              <ListBoxItem className="option" id={option.id} textValue={option.name}>
-                {option.name}
-              </ListBoxItem>
-            )}
-          </ListBox>
-        </Popover>
-      </Select>
+      {wasOpened ? (
+        <Suspense fallback={closed}>
+          <FilterMenu {...look} {...{ label, value, options, onChange }} />
+        </Suspense>
+      ) : (
+        closed
+      )}
       {value !== undefined && (
         <IconButton icon="close" name={`Remove the filter ${name}`} onClick={() => onChange(undefined)} />
       )}
     </span>
+  );
+}
+
+/** Looks like the menu that takes its place, and is opened by the same keys. */
+function ClosedFilter({
+  className,
+  label,
+  onOpen,
+  children,
+}: {
+  readonly className: string;
+  readonly label: string;
+  readonly onOpen: () => void;
+  readonly children: ReactNode;
+}) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      onOpen();
+    }
+  };
+  return (
+    <button
+      type="button"
+      className={className}
+      aria-label={label}
+      aria-haspopup="listbox"
+      aria-expanded="false"
+      onClick={onOpen}
+      onKeyDown={onKeyDown}
+    >
+      {children}
+    </button>
   );
 }

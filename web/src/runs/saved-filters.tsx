@@ -103,9 +103,10 @@ function read(): readonly SavedFilter[] {
   try {
     const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
     return Array.isArray(stored)
-      ? stored.flatMap(({ name, search }) =>
-          typeof name === "string" ? [{ name, search: runsSearch(Object(search)) }] : [],
-        )
+      ? stored.flatMap((each: unknown) => {
+          const { name, search } = Object(each);
+          return typeof name === "string" ? [{ name, search: runsSearch(Object(search)) }] : [];
+        })
       : [];
   } catch {
     return [];

@@ -1,13 +1,17 @@
 import { type CancelStatus, type RunItem, withHiddenShown } from "@errand/client";
-import { useState } from "react";
-import { ConfirmDialog } from "../parts/confirmed-button.tsx";
+import { lazy, Suspense, useState } from "react";
 import { plural } from "../parts/format.ts";
 import { Icon } from "../parts/icon.tsx";
 import { IconButton } from "../parts/icon-button.tsx";
 import { say } from "../parts/toasts.tsx";
 import { client } from "../server/client.ts";
+import { load } from "../server/load.ts";
 import { queries } from "../server/queries.ts";
 import type { Selection } from "./use-selection.ts";
+
+const ConfirmDialog = lazy(async () => ({
+  default: (await load(() => import("../parts/confirmed-button.tsx"))).ConfirmDialog,
+}));
 
 /** So many runs can be stopped with one request. */
 const BATCH = 100;
@@ -47,14 +51,18 @@ export function SelectionBar({ selection }: { readonly selection: Selection }) {
           </button>
         </>
       )}
-      <ConfirmDialog
-        question={`Stop ${what}?`}
-        consequence="Their agents end now. What they have done so far stays."
-        verb={`Stop ${what}`}
-        action={stop}
-        isOpen={isAsking && runs.length > 0}
-        onOpenChange={setAsking}
-      />
+      {isAsking && runs.length > 0 && (
+        <Suspense fallback={null}>
+          <ConfirmDialog
+            question={`Stop ${what}?`}
+            consequence="Their agents end now. What they have done so far stays."
+            verb={`Stop ${what}`}
+            action={stop}
+            isOpen
+            onOpenChange={setAsking}
+          />
+        </Suspense>
+      )}
     </div>
   );
 }
