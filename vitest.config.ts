@@ -31,6 +31,9 @@ const UNIT = ["test/unit/**/*.test.ts", "web/test/**/*.test.ts"];
 /** Starts the database of all test files. */
 const GLOBAL_SETUP = ["test/support/global-setup.ts"];
 
+/** Thousands of tests of many processes stand between a change and its merge. */
+const RETRY = 1;
+
 export default defineConfig({
   test: {
     // A large part of a test is waiting for other processes. More than two workers make starts too slow on two cores.
@@ -50,10 +53,10 @@ export default defineConfig({
           include: ["{test,cli/test,clients/*/test,packages/*/test}/**/*.test.ts"],
           exclude: [...SLOW, ...UNIT],
           globalSetup: GLOBAL_SETUP,
+          retry: RETRY,
         },
       },
-      // One more try, because two thousand tests of many processes stand between a change and its merge.
-      { extends: true, test: { name: "slow", include: SLOW, globalSetup: GLOBAL_SETUP, retry: 1 } },
+      { extends: true, test: { name: "slow", include: SLOW, globalSetup: GLOBAL_SETUP, retry: RETRY } },
     ],
     pool: "forks",
     reporters: ["default", new FlakyReporter()],

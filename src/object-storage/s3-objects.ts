@@ -19,7 +19,7 @@ import type { S3Address } from "./s3-address.ts";
 const CONNECT_MS = 3_000;
 /** A connection without any traffic for so long is given up. A large object takes longer. */
 const SILENT_MS = 20_000;
-/** How often a read continues without having got a byte more. */
+/** How often a read continues without having got a byte more. A server may end a short answer without an error. */
 const RESUMES_MAX = 3;
 
 export interface S3ObjectsOptions {
@@ -66,16 +66,18 @@ class S3Objects implements ObjectStore {
 
   async *read(id: string, sizeBytes: number): AsyncIterable<Uint8Array> {
     let from = 0;
-    for (let resumes = 0; from < sizeBytes; ) {
+    for (let tries = 0; from < sizeBytes && tries <= RESUMES_MAX; tries += 1) {
       try {
         for await (const piece of await this.#open(id, from)) {
           from += piece.length;
-          resumes = 0;
+          tries = 0;
           yield piece;
         }
       } catch (error) {
-        resumes += 1;
-        if (resumes > RESUMES_MAX || isAnswer(error)) {
+        if (error instanceof S3ServiceException && error.name === "InvalidRange") {
+          return;
+        }
+        if (tries === RESUMES_MAX || isAnswer(error)) {
           this.#fail("read", error);
         }
       }

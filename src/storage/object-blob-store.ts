@@ -79,6 +79,9 @@ async function* readObject(objects: ObjectStore, id: string, row: Row): AsyncIte
   for await (const piece of objects.read(id, sizeBytes)) {
     hash.update(piece);
     read += piece.length;
+    if (read > sizeBytes) {
+      break;
+    }
     if (last !== undefined) {
       yield last;
     }

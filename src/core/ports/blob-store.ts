@@ -2,15 +2,15 @@ import { AppError } from "../basics/errors.ts";
 
 /** There is no such blob, and there never will be. */
 export class BlobGone extends AppError {
-  constructor() {
-    super("internal_error", "A stored file is gone.", { retryable: false });
+  constructor(message = "A stored file is gone.") {
+    super("internal_error", message, { retryable: false });
   }
 }
 
-/** The bytes of a blob are not those that were stored. A later read may get the right ones. */
-export class BlobDamaged extends AppError {
+/** The bytes of a blob are not those that were stored, so the blob is lost as well. */
+export class BlobDamaged extends BlobGone {
   constructor() {
-    super("internal_error", "A stored file is damaged.");
+    super("A stored file is damaged.");
   }
 }
 

@@ -5,8 +5,8 @@ export interface ObjectStore {
   /** Resolves once the object is durable. Fails with `StorageUnavailable`. Can be repeated with the same bytes. */
   put(id: string, bytes: Uint8Array): Promise<void>;
   /**
-   * Reads the object in pieces, and continues after a lost connection. Fails with `BlobGone` if there is no such object,
-   * and otherwise with `StorageUnavailable`.
+   * Reads the object in pieces, and continues after a lost connection. An object that is shorter ends earlier. Fails with
+   * `BlobGone` if there is no such object, and otherwise with `StorageUnavailable`.
    */
   read(id: string, sizeBytes: number): AsyncIterable<Uint8Array>;
   /** Can be repeated. An object that does not exist is not an error. */

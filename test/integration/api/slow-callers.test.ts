@@ -6,7 +6,7 @@ import { type ApiHarness, startHarness } from "./api-harness.ts";
 
 const RUNS = "/api/v1/agent/runs";
 const COUNT = 500;
-const LIMITS = { headersTimeoutMs: 600, requestTimeoutMs: 800, timeoutCheckMs: 100 };
+const LIMITS = { headersTimeoutMs: 2_000, requestTimeoutMs: 2_500, timeoutCheckMs: 100 };
 
 let harness: ApiHarness;
 beforeAll(async () => {

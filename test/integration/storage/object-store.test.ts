@@ -192,10 +192,26 @@ describe.skipIf(skipped !== undefined)(`blobs in an object store (${skipped ?? "
         }
       })();
 
-      await expect(reading).rejects.toMatchObject({ message: "A stored file is damaged.", retryable: true });
+      await expect(reading).rejects.toMatchObject({ message: "A stored file is damaged.", retryable: false });
       expect(read).toBeLessThan(MEBIBYTE);
       await expect(blobs.get(id)).rejects.toMatchObject({ message: "A stored file is damaged." });
     });
+
+    test.each([0, MEBIBYTE / 2, 2 * MEBIBYTE])(
+      "with %i bytes instead of a MiB never completes a read",
+      async (length) => {
+        const id = await blobs.put(randomBytes(MEBIBYTE));
+        await writeFile(server.fileOf(id), randomBytes(length));
+
+        await expect(blobs.get(id)).rejects.toMatchObject({ message: "A stored file is damaged." });
+        server.interfere = (request, response) => {
+          request.resume();
+          response.writeHead(206, { "content-length": length }).end(Buffer.alloc(length));
+          return false;
+        };
+        await expect(blobs.get(id)).rejects.toMatchObject({ message: "A stored file is damaged." });
+      },
+    );
 
     test("by losing an object says that it is gone", async () => {
       const id = await blobs.put(Buffer.from("x"));
