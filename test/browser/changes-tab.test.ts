@@ -285,6 +285,8 @@ describe.skipIf(skipped !== undefined)("the changes of a run in a browser", () =
     await turn.focus();
     await turn.selectOption("turn 2");
     await expect.poll(() => files.allTextContents()).toEqual(["two.txt"]);
+    await page.reload();
+    await expect.poll(() => files.allTextContents()).toEqual(["two.txt"]);
     const findings = await axeFindings(page);
     await turn.selectOption("turn 3");
     await page.getByText("Turn 3 has not ended or has changed no repository").waitFor();

@@ -1,6 +1,7 @@
 import "./tabs.css";
 import type { RepositoryChanges, RunItem } from "@errand/client";
 import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { type ComponentProps, useCallback, useEffect, useMemo, useState } from "react";
 import { copy } from "../parts/copy.ts";
 import { count, plural } from "../parts/format.ts";
@@ -52,7 +53,7 @@ export function ChangesTab({
 }) {
   const { choose, isSplit, isWide } = useSplit();
   useChangesKeys(useCallback(() => choose(!isSplit), [choose, isSplit]));
-  const [turn, setTurn] = useState<number>();
+  const [turn, setTurn] = useTurn(turns);
   if (changes === undefined) {
     return <Loading what="the changes" />;
   }
@@ -80,6 +81,18 @@ export function ChangesTab({
       <SendBar />
     </>
   );
+}
+
+/** The turn is part of the address, so that a link shows the same changes. Undefined: all turns. */
+function useTurn(turns: number): readonly [number | undefined, (turn: number | undefined) => void] {
+  const { turn } = useSearch({ strict: false }) as { readonly turn?: unknown };
+  const navigate = useNavigate();
+  const choose = (chosen: number | undefined) => {
+    const search = (before: object) => ({ ...before, turn: chosen });
+    void navigate({ to: ".", search: search as never, replace: true });
+  };
+  const isTurn = typeof turn === "number" && Number.isInteger(turn) && turn >= 1 && turn <= turns;
+  return [isTurn ? turn : undefined, choose];
 }
 
 function TurnChoice({
