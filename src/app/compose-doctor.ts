@@ -30,6 +30,7 @@ import { administratorsCheck, suspendedPeopleCheck } from "../core/upkeep/people
 import { type StoredBytesMeter, storedBytesCheck } from "../core/upkeep/stored-bytes.ts";
 import type { Database } from "../storage/database.ts";
 import { databaseChecks } from "../storage/database-checks.ts";
+import { findOtherOwner } from "../storage/object-blob-store.ts";
 import type { PgBossQueue } from "../storage/queue/pg-boss-queue.ts";
 import { PrismaSealedValueStore } from "../storage/sealed-value-store.ts";
 import { diskCheck } from "../workspace/disk.ts";
@@ -90,7 +91,9 @@ export function composeDoctor(bootstrap: DoctorDeps, log: Log): Doctor {
     secretKeyCheck(config.secretKey !== undefined, countOtherKeys),
     diskCheck(config.dataDir),
     storedBytesCheck(storedBytes),
-    ...(objects === undefined ? [] : [objectStoreCheck(objects, systemClock)]),
+    ...(objects === undefined
+      ? []
+      : [objectStoreCheck(objects, systemClock, () => findOtherOwner(database, objects))]),
     ...Array.from(adapters, ([name, { checks: ofAdapter }]) =>
       ofAdapter(factsFor(name, { publicUrl, storage })),
     ).flat(),

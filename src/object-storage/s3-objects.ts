@@ -17,6 +17,8 @@ import type { ObjectStore, StoredObject } from "../core/ports/object-store.ts";
 import type { S3Address } from "./s3-address.ts";
 
 const CONNECT_MS = 3_000;
+/** The name of the object with the owner. It is no id. */
+const OWNER = "owner";
 /** A connection without any traffic for so long is given up. A large object takes longer. */
 const SILENT_MS = 20_000;
 /** How often a read continues without having got a byte more. A server may end a short answer without an error. */
@@ -108,6 +110,27 @@ class S3Objects implements ObjectStore {
         const isListed = id !== undefined && id < beforeId && LastModified !== undefined;
         return isListed ? [{ id, storedAt: LastModified }] : [];
       });
+    }
+  }
+
+  async owner(candidate: string): Promise<string> {
+    const named = this.#named(OWNER);
+    const read = async () => {
+      const { Body } = await this.#client.send(new GetObjectCommand(named));
+      return (await Body?.transformToString()) ?? "";
+    };
+    try {
+      return await read().catch(async (error) => {
+        if (error.name !== "NoSuchKey") {
+          throw error;
+        }
+        // Of two processes, one may be refused.
+        const put = new PutObjectCommand({ ...named, Body: candidate, IfNoneMatch: "*" });
+        await this.#client.send(put).catch(() => undefined);
+        return read();
+      });
+    } catch (error) {
+      return this.#fail("owner", error);
     }
   }
 

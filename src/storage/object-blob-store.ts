@@ -60,10 +60,13 @@ export function createObjectBlobStore({ clock, database, objects, rows }: Object
       }
       return blob;
     },
-    prune: async () =>
-      (await rows.prune()) +
-      (await removeObjects(database, objects)) +
-      (await removeOrphans(database, objects, clock)),
+    prune: async () => {
+      const count = await rows.prune();
+      const isOwner = (await findOtherOwner(database, objects)) === undefined;
+      return isOwner
+        ? count + (await removeObjects(database, objects)) + (await removeOrphans(database, objects, clock))
+        : count;
+    },
   };
 }
 
@@ -93,6 +96,24 @@ async function* readObject(objects: ObjectStore, id: string, row: Row): AsyncIte
   if (last !== undefined) {
     yield last;
   }
+}
+
+/**
+ * The database that uses the store, unless it is this one. A copy of a database must not delete the objects of its original,
+ * so only the first database that uses a store deletes there. A restored dump is another database.
+ */
+export async function findOtherOwner(
+  database: Statements,
+  objects: ObjectStore,
+): Promise<string | undefined> {
+  const [own] = await database.rows<{ readonly id: string }>({
+    text: `SELECT 'PostgreSQL ' || system_identifier || ', database ' || oid AS id
+      FROM pg_control_system(), pg_database WHERE datname = current_database()`,
+    values: [],
+  });
+  const id = own?.id ?? "";
+  const owner = await objects.owner(id);
+  return owner === id ? undefined : owner;
 }
 
 const REMOVED_AT_ONCE = 20;

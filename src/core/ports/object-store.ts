@@ -13,6 +13,8 @@ export interface ObjectStore {
   remove(id: string): Promise<void>;
   /** The objects whose ids are between the two, in the order of their ids, in groups. Ids begin with their time. */
   list(afterId: string, beforeId: string): AsyncIterable<readonly StoredObject[]>;
+  /** The owner of the store: `candidate` if it had none before. */
+  owner(candidate: string): Promise<string>;
   close(): void;
 }
 

@@ -13,7 +13,11 @@ import { openS3Objects } from "../../../src/object-storage/s3-objects.ts";
 import { createPrismaBlobStore } from "../../../src/storage/blob-store.ts";
 import { Database } from "../../../src/storage/database.ts";
 import { moveBlobs } from "../../../src/storage/move-blobs.ts";
-import { createObjectBlobStore, findOtherLocation } from "../../../src/storage/object-blob-store.ts";
+import {
+  createObjectBlobStore,
+  findOtherLocation,
+  findOtherOwner,
+} from "../../../src/storage/object-blob-store.ts";
 import { freePort } from "../../support/free-port.ts";
 import { SILENT_LOG } from "../../support/logs.ts";
 import { reasonToSkipS3, S3_KEY, S3Server } from "../../support/s3-server.ts";
@@ -56,7 +60,9 @@ describe.skipIf(skipped !== undefined)(`blobs in an object store (${skipped ?? "
     await server?.stop();
   });
 
-  const isStored = async (id: string) => (await readdir(server.objectsFolder)).includes(id);
+  // The server removes an empty folder.
+  const isStored = async (id: string) =>
+    (await readdir(server.objectsFolder).catch((): string[] => [])).includes(id);
   const locationOf = async (id: string) =>
     (await database.query((client) => client.blob.findUnique({ where: { id } })))?.location;
 
@@ -284,7 +290,8 @@ describe.skipIf(skipped !== undefined)(`blobs in an object store (${skipped ?? "
   });
 
   test("the doctor stores and reads a file, and says what the store answers", async () => {
-    const check = objectStoreCheck(objects, systemClock);
+    const check = objectStoreCheck(objects, systemClock, () => findOtherOwner(database, objects));
+    await blobs.prune();
     const before = await readdir(server.objectsFolder);
 
     const finding = await check.run();
@@ -301,6 +308,33 @@ describe.skipIf(skipped !== undefined)(`blobs in an object store (${skipped ?? "
       status: "fail",
       message: expect.stringMatching(/^s3:\/\/errand\/blobs: .*403/),
     });
+  });
+
+  test("a copy of a database deletes nothing in the store of its original, and the doctor says so", async () => {
+    const id = await blobs.put(Buffer.from("of the original"));
+    await utimes(server.fileOf(id), new Date(0), new Date(0));
+    await blobs.prune();
+    const copy = await createTestDatabase();
+    const other = new Database({ url: copy.url, maxConnections: 1, log: SILENT_LOG });
+    const clock = { ...systemClock, now: () => new Date(Date.now() + 2 * DAY_MS) };
+    const ofCopy = createObjectBlobStore({
+      ...{ database: other, objects, clock },
+      rows: createPrismaBlobStore(other, clock),
+    });
+
+    const pruned = await ofCopy.prune();
+    const check = objectStoreCheck(objects, clock, () => findOtherOwner(other, objects));
+    const finding = await check.run();
+    await objects.remove("owner");
+    const prunedByOwner = await ofCopy.prune();
+    await objects.remove("owner");
+    await other.close();
+    await copy.drop();
+
+    expect(pruned).toBe(0);
+    expect(prunedByOwner).toBeGreaterThan(0);
+    expect(finding).toMatchObject({ status: "fail", message: expect.stringContaining("another database") });
+    expect(await isStored(id)).toBe(false);
   });
 
   test("an address at which nothing listens is named by the reason of the connection", async () => {
