@@ -1,4 +1,4 @@
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -146,8 +146,10 @@ class S3Objects implements ObjectStore {
     const range = from === 0 ? undefined : `bytes=${from}-`;
     const command = new GetObjectCommand({ ...this.#named(id), ...defined({ Range: range }) });
     const { Body } = await this.#client.send(command);
-    // In Node the body is always a stream of Node.
-    return Body as Readable;
+    if (!(Body instanceof Readable)) {
+      throw new TypeError("The object store answered without a body.");
+    }
+    return Body;
   }
 
   /** The text of an error may contain a signed address, so only its name is told. */
