@@ -1,5 +1,5 @@
 import { type Config, readConfig } from "../config/config.ts";
-import { AppError, StartupError } from "../core/basics/errors.ts";
+import { StartupError } from "../core/basics/errors.ts";
 import type { Log } from "../core/basics/log.ts";
 import type { ObjectStore } from "../core/ports/object-store.ts";
 import { parseS3Address } from "../object-storage/s3-address.ts";
@@ -8,6 +8,7 @@ import { Database } from "../storage/database.ts";
 import { moveBlobs } from "../storage/move-blobs.ts";
 import { createObjectBlobStore } from "../storage/object-blob-store.ts";
 import { openObjects } from "./compose-stores.ts";
+import { operatorCommand, say } from "./operator-command.ts";
 import { reasonOf, systemClock } from "./system.ts";
 
 const USAGE =
@@ -21,7 +22,7 @@ export async function moveStoredBlobs(
   names: readonly string[],
   environment: Parameters<typeof readConfig>[0],
 ): Promise<number> {
-  try {
+  return operatorCommand(async () => {
     const { databaseUrl: url, blobs: configured } = readConfig(environment);
     const [from, to] = names;
     if (names.length !== 2 || from === undefined || to === undefined || from === to) {
@@ -33,23 +34,15 @@ export async function moveStoredBlobs(
       );
     }
     await using undo = new AsyncDisposableStack();
-    const stores = [];
-    for (const name of [from, to]) {
+    const open = async (name: string) => {
       const objects = await openStore(name, configured?.credentials);
       undo.defer(() => objects?.close());
-      stores.push(objects);
-    }
+      return objects;
+    };
     const database = new Database({ url, ...LINK, log: LOG });
     undo.defer(() => database.close());
-    await move(database, stores[0], stores[1]);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof AppError || error instanceof StartupError)) {
-      throw error;
-    }
-    process.stderr.write(`${error.message}\n`);
-    return 1;
-  }
+    await move(database, await open(from), await open(to));
+  });
 }
 
 async function move(
@@ -62,7 +55,7 @@ async function move(
     from === undefined ? rows : createObjectBlobStore({ database, objects: from, rows, clock: systemClock });
   let moved = 0;
   for await (moved of moveBlobs({ database, blobs, from, to })) {
-    process.stdout.write(`${moved} files moved\n`);
+    say(`${moved} files moved`);
   }
 }
 

@@ -38,13 +38,7 @@ export function createPrismaBlobStore(database: Database, clock: Clock): BlobSto
     },
     async get(id) {
       const [row] = await database.rows<{ readonly length: number }>({ text: LENGTH, values: [id] });
-      const blob = Buffer.alloc(row?.length ?? raiseGone());
-      let end = 0;
-      for await (const piece of read(id)) {
-        blob.set(piece, end);
-        end += piece.length;
-      }
-      return blob;
+      return wholeOf(read(id), row?.length ?? raiseGone());
     },
     async sha256(id) {
       const [row] = await database.rows<{ readonly sha256: string }>({ text: SHA256, values: [id] });
@@ -55,6 +49,17 @@ export function createPrismaBlobStore(database: Database, clock: Clock): BlobSto
     },
     prune: () => database.query(prune),
   };
+}
+
+/** Needs no more memory than the whole and one piece. */
+export async function wholeOf(pieces: AsyncIterable<Uint8Array>, length: number): Promise<Uint8Array> {
+  const whole = Buffer.alloc(length);
+  let end = 0;
+  for await (const piece of pieces) {
+    whole.set(piece, end);
+    end += piece.length;
+  }
+  return whole;
 }
 
 const COPY_HEADER = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");

@@ -23,10 +23,10 @@ export async function* moveBlobs(move: BlobMove): AsyncIterable<number> {
   const { database, from } = move;
   const isThere = from === undefined ? "location IS NULL" : "location = $2::text";
   const text = `SELECT id FROM blobs WHERE ${isThere} AND id > $1::uuid ORDER BY id LIMIT ${LISTED_AT_ONCE}`;
-  const place = from === undefined ? [] : [from.location];
+  const location = from === undefined ? [] : [from.location];
   let moved = 0;
   for (let last: string | undefined = "00000000-0000-0000-0000-000000000000"; last !== undefined; ) {
-    const values: readonly string[] = [last, ...place];
+    const values: readonly string[] = [last, ...location];
     const rows: readonly { readonly id: string }[] = await database.rows({ text, values });
     for (const { id } of rows) {
       moved += (await moveBlob(move, id)) ? 1 : 0;

@@ -3,7 +3,7 @@ import type { Clock } from "../core/basics/clock.ts";
 import { newId } from "../core/basics/ids.ts";
 import { BlobDamaged, type BlobStore } from "../core/ports/blob-store.ts";
 import type { ObjectStore, StoredObject } from "../core/ports/object-store.ts";
-import { raiseGone } from "./blob-store.ts";
+import { raiseGone, wholeOf } from "./blob-store.ts";
 import type { Database, Statements } from "./database.ts";
 
 export interface ObjectBlobStoreDeps {
@@ -49,16 +49,9 @@ export function createObjectBlobStore({ clock, database, objects, rows }: Object
     },
     async get(id) {
       const row = await find(id);
-      if (row.location === null) {
-        return rows.get(id);
-      }
-      const blob = Buffer.alloc(Number(row.size_bytes));
-      let end = 0;
-      for await (const piece of readObject(objects, id, row)) {
-        blob.set(piece, end);
-        end += piece.length;
-      }
-      return blob;
+      return row.location === null
+        ? rows.get(id)
+        : wholeOf(readObject(objects, id, row), Number(row.size_bytes));
     },
     prune: async () => {
       const count = await rows.prune();
@@ -144,9 +137,9 @@ const WINDOW_DAYS = 7;
 async function removeOrphans(database: Statements, objects: ObjectStore, clock: Clock): Promise<number> {
   const now = clock.now().getTime();
   const isOld = ({ storedAt }: StoredObject) => now - storedAt.getTime() > DAY_MS;
-  const [from, to] = [WINDOW_DAYS, 1].map((days) => newId(new Date(now - days * DAY_MS)));
+  const idBefore = (days: number) => newId(new Date(now - days * DAY_MS));
   let count = 0;
-  for await (const group of objects.list(from ?? "", to ?? "")) {
+  for await (const group of objects.list(idBefore(WINDOW_DAYS), idBefore(1))) {
     const ids = group.filter(isOld).map(({ id }) => id);
     const orphans = await database.rows<{ readonly id: string }>({
       text: `SELECT id FROM unnest($1::uuid[]) AS id
